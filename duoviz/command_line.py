@@ -21,10 +21,6 @@ LONGEST_COMPLAINT = 300
 PIPE_CLOSED = 128 + 13
 
 
-class UsageError(UserError):
-    """An argument cannot be used."""
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line."""
 
@@ -105,8 +101,8 @@ def tell(fraction: float, text: str) -> None:
 
 @contextmanager
 def check_write(path: Path) -> Iterator[None]:
-    """Raise UsageError in place of the system's error."""
+    """Raise UserError in place of the system's error."""
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
+        raise UserError(f"{path} cannot be written: {error.strerror}.") from error

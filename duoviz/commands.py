@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duoviz import comparison, recordings, runner, runs
-from duoviz.command_line import UsageError, check_write, tell
+from duoviz.command_line import check_write, tell
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
@@ -22,6 +22,7 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.disturbance import disturbance
+from duoviz.errors import UserError
 from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target
 from duoviz.models.pair import check_prompt
@@ -63,11 +64,11 @@ def check_methods(methods: Sequence[str], pair: str) -> None:
 
 
 def standard_input() -> str:
-    """The text on standard input, without the end of its last line. Raises UsageError."""
+    """The text on standard input, without the end of its last line. Raises UserError."""
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig") if sys.stdin else ""
     except UnicodeDecodeError as error:
-        raise UsageError("Standard input is no text in UTF-8.") from error
+        raise UserError("Standard input is no text in UTF-8.") from error
     return text.removesuffix("\n").removesuffix("\r")
 
 
@@ -126,12 +127,12 @@ def metrics_line(figures: dict) -> str:
 
 
 def read_prompts(source: str) -> list[str]:
-    """The first turn of each question in a file, or the one prompt itself. Raises UsageError."""
+    """The first turn of each question in a file, or the one prompt itself. Raises UserError."""
     if not source.endswith(".jsonl") and not os.path.exists(source):
         return [source]
     questions = questions_in(Path(source))
     if any(not question.turns for question in questions):
-        raise UsageError(f"{source} has a question without turns: write one at least.")
+        raise UserError(f"{source} has a question without turns: write one at least.")
     return [question.turns[0] for question in questions]
 
 
@@ -278,7 +279,7 @@ def ship(options: argparse.Namespace) -> None:
     from duoviz.lab.results import load, write_atomically
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
-        raise UsageError("--name: use letters, digits, '-', '_', '+' and '.' only.")
+        raise UserError("--name: use letters, digits, '-', '_', '+' and '.' only.")
     texts = {}
     if options.readme:
         # Before anything is written.
@@ -318,29 +319,24 @@ def calibrate(options: argparse.Namespace) -> None:
         print(f"  γ with nothing pending: {draft_budget(costs, rows=1, context=context)}")
 
 
-def html_page(text: str, _trace: dict) -> str:
-    from duoviz.web.replay import replay_page
-
-    return replay_page(text)
-
-
-# What `--to` may be: the file ending, and what makes it of a trace's text and the trace.
-EXPORTS = {
-    "html": (".html", html_page),
-    "perfetto": (".perfetto.json", lambda _text, trace: json.dumps(perfetto_events(trace), ensure_ascii=False)),
-    "csv": (".csv", lambda _text, trace: csv_table(trace)),
-}
+ENDINGS = {"html": ".html", "perfetto": ".perfetto.json", "csv": ".csv"}
 
 
 def export(options: argparse.Namespace) -> None:
     """Write a trace in another form, and print where."""
-    ending, make = EXPORTS[options.to]
     text = read_text(options.trace)
-    content = make(text, parse_trace(text, options.trace))
+    trace = parse_trace(text, options.trace)
+    if options.to == "html":
+        from duoviz.web.replay import replay_page
+
+        content = replay_page(text)
+    else:
+        content = csv_table(trace) if options.to == "csv" else json.dumps(perfetto_events(trace), ensure_ascii=False)
+    ending = ENDINGS[options.to]
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
     with check_write(out):
         if out.exists() and out.samefile(options.trace):
-            raise UsageError("--out would overwrite the trace: choose another file.")
+            raise UserError("--out would overwrite the trace: choose another file.")
         out.write_text(content, encoding="utf-8", errors="replace")
     print(out)
 

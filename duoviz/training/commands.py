@@ -9,8 +9,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from duoviz.command_line import UsageError, check_write, tell
+from duoviz.command_line import check_write, tell
 from duoviz.decoding.acceptance_table import FILE
+from duoviz.errors import UserError
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import read_config
 from duoviz.models.embedded import embedded_target
@@ -29,9 +30,9 @@ COUNTED = 400
 def write_corpus(options: argparse.Namespace) -> None:
     """Write rows of questions and answers, for as long as asked for."""
     if not 0 < options.minutes < inf:
-        raise UsageError("--minutes must be a number above 0.")
+        raise UserError("--minutes must be a number above 0.")
     if options.out.suffix != ".npz":
-        raise UsageError(f"--out {options.out} must end in .npz.")
+        raise UserError(f"--out {options.out} must end in .npz.")
     with check_write(options.out):
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.with_suffix(".jsonl").open("ab").close()
@@ -42,11 +43,11 @@ def write_corpus(options: argparse.Namespace) -> None:
 def train_the_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target."""
     if not 0 < options.peak < 1:
-        raise UsageError("--peak must be above 0 and below 1.")
+        raise UserError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:
-        raise UsageError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
+        raise UserError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
     if all(row.held_out for row in checked_corpus(options.corpus)):
-        raise UsageError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
+        raise UserError(f"The last {HELD_OUT} rows of each corpus are for testing: it needs more to train on.")
     make_folder(options.out)
     how = {name: getattr(options, name) for name in ("tokens", "layers", "peak", "batch_tokens", "seed")}
     recipe = Recipe(start=options.start and str(options.start), **how)
@@ -76,15 +77,15 @@ def make_folder(folder: Path) -> None:
 
 
 def checked_corpus(files: Sequence[Path]) -> list[Row]:
-    """The corpus in these files. Raises UsageError for a file that holds none."""
+    """The corpus in these files. Raises UserError for a file that holds none."""
     for file in files:
         if not file.is_file():
-            raise UsageError(f"There is no corpus file {file}.")
+            raise UserError(f"There is no corpus file {file}.")
         try:
             with np.load(file) as arrays:
                 is_corpus = set(ARRAYS) <= set(arrays)
         except (OSError, ValueError, EOFError, BadZipFile, TypeError):
             is_corpus = False
         if not is_corpus:
-            raise UsageError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
+            raise UserError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.")
     return load_corpus(files, held_out=HELD_OUT)
