@@ -9,14 +9,13 @@ from numba.core import cgutils
 
 from duoviz.models.machine_code import compiled, intrinsic
 
-# How often a thread looks before it sleeps between two looks, and for how long, in microseconds; on a core that another
-# program needs it sleeps longer.
+# How often a thread spins before it sleeps between two looks; microseconds of a sleep, and of the late thread's.
 SPINS, NAP, LONG_NAP = 4_000, 20, 200
 
 
 @intrinsic
 def arrive(typing, counter):
-    """Add one to counter[0] for all threads to see; returns how many arrived before."""
+    """Atomic counter[0] += 1; returns the value before."""
 
     def generate(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -27,7 +26,7 @@ def arrive(typing, counter):
 
 @intrinsic
 def arrived(typing, counter):
-    """counter[0] as the other threads have left it."""
+    """Atomic read of counter[0]."""
 
     def generate(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -38,7 +37,7 @@ def arrived(typing, counter):
 
 @intrinsic
 def pause(typing):
-    """Tell the processor that this thread only waits, so that its other half may work."""
+    """Hint that this thread spins, so the core's other hyperthread may work."""
 
     def generate(context, builder, signature, arguments):
         if platform.machine() == "x86_64":
@@ -59,10 +58,7 @@ def nap(microseconds):
 
 @compiled
 def wait_for_all(counter, threads):
-    """Go on when all threads are here; counter: int64 [1], zero before the first of them came.
-
-    A thread that waits long sleeps, for another may need its core to get here.
-    """
+    """Wait for all threads; counter: int64 [1], at first 0. A long wait sleeps: another thread may need the core."""
     if threads == 1:
         return
     wait_until(counter, (arrive(counter) // threads + 1) * threads)
@@ -70,7 +66,7 @@ def wait_for_all(counter, threads):
 
 @compiled
 def wait_until(counter, enough):
-    """Go on when counter[0] has reached this number."""
+    """Wait until counter[0] ≥ enough."""
     spins = 0
     while arrived(counter) < enough:
         if spins < SPINS:
@@ -80,15 +76,14 @@ def wait_until(counter, enough):
             nap(NAP)
 
 
-# What threads share that do a work of several parts together, int64 [4]: who has come to the barriers of the first
-# ones, and to those after another has joined them; whether that one knocked; the part, from 1, that it takes part in
-# first, beyond all parts where it came too late.
+# `meeting`, shared, int64 [4]: arrivals at barriers before the late thread joins; arrivals after; whether it has
+# announced itself; the first part it takes part in, from 1 (past the last: too late).
 FIRST, ALL, KNOCKED, JOINED, MEETING = 0, 1, 2, 3, 4
 
 
 @compiled
 def join(meeting, busy):
-    """Wait until nothing is busy, and then for the next part of the work; returns which that is, from 0."""
+    """The late thread waits until busy[0] is 0, and then for the next part; returns which that is, from 0."""
     while arrived(busy) and not arrived(meeting[JOINED:]):
         nap(LONG_NAP)
     arrive(meeting[KNOCKED:])
@@ -98,9 +93,9 @@ def join(meeting, busy):
 
 @compiled
 def gather(meeting, rank, threads, now, part):
-    """Go on with a part when all threads are here, of which `now` take part; returns how many do from now on.
+    """Begin a part when all `now` threads are here; returns how many take part from now on.
 
-    threads: those from the beginning; the one that joins them has their number for its rank.
+    threads: how many there were at first, which is also the late thread's rank.
     """
     if now > threads:
         wait_for_all(meeting[ALL:], now)

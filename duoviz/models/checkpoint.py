@@ -1,4 +1,4 @@
-"""A model's folder: its config, its safetensors, and one sentence for what is wrong with them."""
+"""A model's folder: its config and its safetensors, and one sentence for what is wrong with them."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from duoviz.errors import UserError, first_line
 from duoviz.models.llama_config import OUR_KIND, check_config
 from duoviz.outside import Reader, Refused, in_short, is_text, open_file
 
-# What duoviz and transformers read of a folder, weights besides; and its bytes, of which the largest tokenizers have 33
-# million.
+# What duoviz and transformers read of a folder besides weights, and the most bytes of it: the largest tokenizers have
+# 33 million.
 READ = {".jinja", ".json", ".model", ".txt"}
 MOST_BYTES = 100_000_000
-# Files that hold an object, where a folder has them, and no long one.
+# Files that hold a short object, where a folder has them.
 OBJECTS = ("added_tokens.json", "generation_config.json", "special_tokens_map.json", "tokenizer_config.json")
-# How many of what these names count a model may have: transformers makes each before it looks at the weights.
+# Fields that end so count what transformers makes before it looks at the weights.
 COUNTS, MOST_LAYERS = ("layer", "layers", "experts"), 4096
 # All that the lean decoder reads from a Llama's config, which need not be in the file of every model.
 LLAMA_FIELDS = {
@@ -29,6 +29,19 @@ LLAMA_FIELDS = {
 }  # fmt: skip
 
 
+# What can go wrong while a model is read, the first that fits: what the user is told, with the model's label.
+SENTENCES = (
+    (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
+    (KeyError, "The weights of {label} lack the tensor {reason}."),
+    (MemoryError, "{label} does not fit in this machine's memory: choose a smaller model."),
+    (OutOfMemoryError, "{label} does not fit in the GPU's memory: choose a smaller model."),
+    (RuntimeError, "The weights of {label} do not fit its config.json ({reason})."),
+    (OSError, "{label} cannot be read ({reason})."),
+    # Libraries that take a config or weights for what they are not raise anything.
+    (Exception, "{label} cannot be loaded ({reason}): choose another model."),
+)
+
+
 @contextmanager
 def one_sentence(label: str) -> Iterator[None]:
     """Raise UserError, with a sentence, for what goes wrong while the model called `label` is read."""
@@ -36,26 +49,14 @@ def one_sentence(label: str) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except SafetensorError as error:
-        raise UserError(
-            f"The weights of {label} are incomplete or damaged ({first_line(error)}): download them again."
-        ) from error
-    except KeyError as error:
-        raise UserError(f"The weights of {label} lack the tensor {error.args[0]}.") from error
-    except MemoryError as error:
-        raise UserError(f"{label} does not fit in this machine's memory: choose a smaller model.") from error
-    except OutOfMemoryError as error:
-        raise UserError(f"{label} does not fit in the GPU's memory: choose a smaller model.") from error
-    except RuntimeError as error:
-        raise UserError(f"The weights of {label} do not fit its config.json ({first_line(error)}).") from error
-    except OSError as error:
-        raise UserError(f"{label} cannot be read ({error.strerror or first_line(error)}).") from error
-    except Exception as error:  # of libraries that take a config or weights for what they are not
-        raise UserError(f"{label} cannot be loaded ({first_line(error)}): choose another model.") from error
+    except Exception as error:
+        sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
+        reason = error.args[0] if isinstance(error, KeyError) else getattr(error, "strerror", None) or first_line(error)
+        raise UserError(sentence.format(label=label, reason=reason)) from error
 
 
 def check_file(file: Path) -> None:
-    """Raise UserError for what is no file, and might never end, or is too large for one without weights."""
+    """Raise UserError for what is no file (a pipe never ends), or is too large for one without weights."""
     if not os.path.isfile(file):
         raise UserError(f"{file} is not a file: remove it, or download the model again.")
     if file.suffix in READ and file.stat().st_size > MOST_BYTES:
@@ -63,7 +64,7 @@ def check_file(file: Path) -> None:
 
 
 def check_files(folder: Path) -> None:
-    """Raise UserError for a file that something else would wait for, fill the memory with, or not understand."""
+    """Raise UserError for a file that a library would wait for, fill the memory with, or not understand."""
     for file in sorted([*folder.iterdir(), *folder.glob("additional_chat_templates/*")]):
         if file.suffix in READ or file.suffix == ".safetensors":
             check_file(file)

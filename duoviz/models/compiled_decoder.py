@@ -41,13 +41,13 @@ class CompiledDecoder:
         # Compiled here, where no other thread waits for it.
         kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(MEETING, np.int64), 0, 1)
 
-    def forward(self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int]) -> Tensor:
-        """Logits, float32 [wanted, written ids]; seen: bool [ids, slots]; for the arguments see `kernels.Call`.
+    def forward(self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int]) -> Tensor:
+        """Logits, float32 [logit_rows, written ids]; mask: bool [ids, slots]; for the arguments see `kernels.Call`.
 
         Raises IndexError for an id or a row that is none.
         """
         workers = team(self.most_threads(len(ids)))
-        arguments = self.arguments(ids, depths, seen, wanted, workers.parts)
+        arguments = self.arguments(ids, depths, mask, logit_rows, workers.parts)
         workers.run(kernels.run, *arguments)
         return torch.from_numpy(arguments[-1])[:, : self.limits.written]
 
@@ -58,16 +58,21 @@ class CompiledDecoder:
         return max(1, int(size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
-        self, ids: Sequence[int], depths: Sequence[int], seen: np.ndarray, wanted: Sequence[int], threads: int
+        self,
+        ids: Sequence[int],
+        depths: Sequence[int],
+        mask: np.ndarray,
+        logit_rows: Sequence[int],
+        threads: int,
     ) -> tuple:
         """What `kernels.run` takes; the last are the logits, not computed yet."""
         # What is compiled checks no index.
         if not 0 <= min(ids) <= max(ids) < self.known:
             raise IndexError(f"each id must be from 0 to {self.known - 1:,}")
-        if len(wanted) > len(ids) or not all(0 <= row < len(ids) for row in wanted):
-            raise IndexError(f"each row must be one of the {len(ids)}, and wanted once")
-        call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), seen, np.array(wanted, np.int64))
-        logits = np.empty((len(wanted), len(self.weights.head) * PANEL), np.float32)
+        if len(logit_rows) > len(ids) or not all(0 <= row < len(ids) for row in logit_rows):
+            raise IndexError(f"each logit row must be one of the {len(ids)}, and named once")
+        call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), mask, np.array(logit_rows, np.int64))
+        logits = np.empty((len(logit_rows), len(self.weights.head) * PANEL), np.float32)
         work, busy = self.buffers(len(ids), threads), LENT.get(NOTHING).busy
         return self.weights, self.shape, self.cache, work, call, busy, logits
 

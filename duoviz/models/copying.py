@@ -67,8 +67,8 @@ class Copying:
         else:
             after = range(start - 1, start - 1 + len(ids)) if parents is None else parents
             self.grown += zip(ids, after, strict=True)
-        wanted = range(len(ids)) if rows is None else rows
-        return self.mix(logits, [self.chain.look_up(self.suffix(start + row), end=start + row + 1) for row in wanted])
+        ends = [start + row for row in (range(len(ids)) if rows is None else rows)]
+        return self.mix(logits, [self.chain.look_up(self.suffix(slot), end=slot + 1) for slot in ends])
 
     def branch(self, slot: int) -> tuple[int, list[int]]:
         """The chain's slot from which the path to a slot grows, -1 for none, and the tokens after it."""

@@ -110,7 +110,7 @@ def context_of(files: ModelFiles) -> int:
 def vocabulary_of(files: ModelFiles) -> int:
     """How many tokens a model knows. Raises UserError for what is no language model."""
     config = files.config.get("text_config") or files.config
-    if "vocab_size" not in config:
+    if config.get("vocab_size") is None:
         raise UserError(f"{files.label} is not a language model: its config has no vocab_size.")
     return config["vocab_size"]
 

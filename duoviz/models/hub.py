@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
@@ -43,6 +43,18 @@ ANSWER = 10
 # What huggingface_hub raises where the hub does not give a model.
 ERRORS = (HTTPError, OSError, HFValidationError)
 
+# What each of them means, the first that fits, with these codes of an answer where there are some.
+REFUSALS = (
+    (HFValidationError, (), "{id!r} is neither a folder nor a model on the hub: check the name."),
+    (GatedRepoError, (), "{id} is gated: accept its licence on its page at {page}, set HF_TOKEN to your token and "
+                         "start again."),
+    (RepositoryNotFoundError, (), "The hub has no model {id}, or it is private: check the name, or set HF_TOKEN."),
+    (HfHubHTTPError, (401, 403), "The hub does not let you read {id}: check its page and the token in HF_TOKEN."),
+    (HfHubHTTPError, (), "The hub answered with error {status} for {id}: try again later."),
+    (OfflineModeIsEnabled, (), "{id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."),
+    (BaseException, (), "{id} is not on this machine, and the hub cannot be reached: check the network."),
+)  # fmt: skip
+
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
 
@@ -69,10 +81,9 @@ def outline(model_id: str) -> tuple[dict, int]:
     """
     try:
         info = HfApi(endpoint=constants.ENDPOINT).model_info(model_id, files_metadata=True, timeout=ANSWER)
-        weights = [file for file in info.siblings or () if is_weights(file.rfilename)]
-        check_weights(model_id, weights)
+        sizes = weight_sizes(model_id, [(file.rfilename, file.size) for file in info.siblings or ()])
         # Where the hub has not counted the numbers, they are taken for 16-bit ones.
-        counted = info.safetensors.total if info.safetensors else sum(file.size or 0 for file in weights) // 2
+        counted = info.safetensors.total if info.safetensors else sum(sizes) // 2
         return hub_config(model_id), counted
     except ERRORS as error:
         raise UserError(refusal(error, model_id)) from error
@@ -88,38 +99,30 @@ def hub_config(model_id: str) -> dict:
             raise UserError(str(error).replace(scratch, model_id)) from error
 
 
-def is_weights(name: str) -> bool:
-    """Whether a file of a repository is one of those that hold the model; names in folders below are not."""
-    return "/" not in name and Path(name).match(WEIGHTS)
-
-
-def check_weights(model_id: str, weights: list) -> None:
-    if not weights:
+def weight_sizes(model_id: str, files: Iterable[tuple[str, int | None]]) -> list[int]:
+    """Of a repository's files, (name, bytes), the sizes of those that hold the model. Raises UserError without any."""
+    sizes = [size or 0 for name, size in files if "/" not in name and Path(name).match(WEIGHTS)]
+    if not sizes:
         raise UserError(f"{model_id} has no safetensors weights: choose a model that has.")
+    return sizes
 
 
 def planned_bytes(model_id: str) -> int:
     """How many bytes there are to download. Raises UserError and ERRORS."""
     planned = snapshot_download(model_id, allow_patterns=FILES, dry_run=True, tqdm_class=byte_bar(lambda done: None))
-    check_weights(model_id, [file for file in planned if is_weights(file.filename)])
+    weight_sizes(model_id, [(file.filename, file.file_size) for file in planned])
     return sum(file.file_size or 0 for file in planned if file.will_download)
-
-
-def check_disk(model_id: str, total: int) -> None:
-    """Raise UserError where `total` bytes do not fit on the disk."""
-    cache = Path(constants.HF_HUB_CACHE)
-    place = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
-    free = shutil.disk_usage(place).free
-    if total > free:
-        raise UserError(
-            f"{model_id} needs {total / 1e9:.1f} GB of disk, and {place} has {free / 1e9:.1f} GB free: "
-            "free some space, or set HF_HOME to another folder."
-        )
 
 
 def download(model_id: str, total: int, progress: Progress) -> Path:
     """Download what is missing, `total` bytes; see `fetch`."""
-    check_disk(model_id, total)
+    cache = Path(constants.HF_HUB_CACHE)
+    place = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
+    if total > (free := shutil.disk_usage(place).free):
+        raise UserError(
+            f"{model_id} needs {total / 1e9:.1f} GB of disk, and {place} has {free / 1e9:.1f} GB free: "
+            "free some space, or set HF_HOME to another folder."
+        )
     raised: list[BaseException] = []
 
     def report(done: int) -> None:
@@ -177,24 +180,11 @@ def amount(done: int, total: int) -> str:
 
 def refusal(error: BaseException, model_id: str) -> str:
     """Why the hub does not give a model of which there is no copy here."""
-    if isinstance(error, HFValidationError):
-        return f"{model_id!r} is neither a folder nor a model on the hub: check the name."
     if isinstance(error, (DryRunError, LocalEntryNotFoundError)):
         error = error.__cause__ or error
-    if isinstance(error, GatedRepoError):
-        return (
-            f"{model_id} is gated: accept its licence on its page at {constants.ENDPOINT}/{model_id}, "
-            "set HF_TOKEN to your token and start again."
-        )
-    if isinstance(error, RepositoryNotFoundError):
-        return f"The hub has no model {model_id}, or it is private: check the name, or set HF_TOKEN."
-    if isinstance(error, HfHubHTTPError) and error.response.status_code in (401, 403):
-        return f"The hub does not let you read {model_id}: check its page and the token in HF_TOKEN."
-    if isinstance(error, HfHubHTTPError):
-        return f"The hub answered with error {error.response.status_code} for {model_id}: try again later."
-    if isinstance(error, OfflineModeIsEnabled):
-        return f"{model_id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."
-    return f"{model_id} is not on this machine, and the hub cannot be reached: check the network."
+    status = error.response.status_code if isinstance(error, HfHubHTTPError) else 0
+    fits = (text for kind, codes, text in REFUSALS if isinstance(error, kind) and (not codes or status in codes))
+    return next(fits).format(id=model_id, page=f"{constants.ENDPOINT}/{model_id}", status=status)
 
 
 def interruption(error: HTTPError | OSError, model_id: str) -> str:

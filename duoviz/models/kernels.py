@@ -69,11 +69,11 @@ class Cache(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """What a forward of some rows works in, float32; the last three have a part for each thread.
+    """A forward's scratch, float32; the last three have a part for each thread.
 
-    x: what the layers add to, [rows, width]; y: a product before it is added; wide: of query, key
-    and value, or of gate and up; mixed: attention's result; inner: between up and down; own [threads, rows, width];
-    scores [threads, TILE, slots]; turned [threads, 2, TILE, head size]: queries and what they find.
+    x: the residual stream, [rows, width]; y: a product before it is added; wide: query, key and value, or gate and up;
+    mixed: attention's result; inner: between up and down; own [threads, rows, width]: normalised x; scores [threads,
+    TILE, slots]; turned [threads, 2, TILE, head size]: rotated queries, and attention's result.
     """
 
     x: Array
@@ -87,18 +87,18 @@ class Buffers(NamedTuple):
 
 
 class Call(NamedTuple):
-    """ids, depths: int64 [rows]; seen: bool [rows, slots], which slots a row attends to, its own among them, the last
-    that is new; wanted: int64, the rows whose logits are."""
+    """ids, depths: int64 [rows]; mask: bool [rows, slots], the slots a row attends to, of which the last are the rows'
+    own; logit_rows: int64, the rows whose logits are computed."""
 
     ids: Array
     depths: Array
-    seen: Array
-    wanted: Array
+    mask: Array
+    logit_rows: Array
 
 
 @compiled
 def own_range(count, rank, threads):
-    """From which one to before which one of so many things a thread does."""
+    """The range [first, last) of `count` things that a thread does."""
     return count * rank // threads, count * (rank + 1) // threads
 
 
@@ -213,10 +213,7 @@ def look_up(panels, scales, ids, y):
 
 @compiled
 def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, threads):
-    """One thread's part of x [rows, width] for these ids, widened where the table is narrower.
-
-    own and y [rows, …] are written over.
-    """
+    """One thread's part of x [rows, width] for these ids, widened where the table is narrower; overwrites own and y."""
     if len(widen):
         narrow = own[:, : widen.shape[1] * widen.shape[3]]
         look_up(embedding, embedding_scale, ids, narrow)
@@ -237,7 +234,7 @@ def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
     written over.
     """
     size, rows = shape.size, len(call.ids)
-    start = call.seen.shape[1] - rows
+    start = call.mask.shape[1] - rows
     for row in range(rows):
         slot, place = start + row, (shape.heads + head) * size
         key = qkv[row, place : place + size]
@@ -255,7 +252,7 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
 
     qkv [rows, …], others as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
     """
-    size, start = shape.size, call.seen.shape[1] - len(call.ids)
+    size, start = shape.size, call.mask.shape[1] - len(call.ids)
     rows, begin = min(TILE, len(call.ids) - first), head * size
     # No row sees a slot behind its own.
     slots = start + first + rows
@@ -272,17 +269,17 @@ def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores,
     for panel in range(-(-slots // PANEL)):
         tile(queries[:rows], 0, rows, keys, panel, 1, scores)
     for row in range(rows):
-        seen, weights = call.seen[first + row], scores[row]
+        mask, weights = call.mask[first + row], scores[row]
         highest = np.float32(-np.inf)
         for slot in range(slots):
-            highest = max(highest, weights[slot] if seen[slot] else highest)
+            highest = max(highest, weights[slot] if mask[slot] else highest)
         for slot in range(slots):
             weight = exponential(weights[slot] - highest)
-            weights[slot] = weight if seen[slot] else np.float32(0)
+            weights[slot] = weight if mask[slot] else np.float32(0)
     for panel in range(len(values)):
         tile(scores[:rows], 0, rows, values[:, :slots], panel, 1, result)
     for row in range(rows):
-        # In order, as a slot that is not seen adds nothing then.
+        # In order: then a masked slot adds nothing.
         total = np.float32(0)
         for slot in range(slots):
             total += scores[row, slot]
@@ -302,7 +299,7 @@ def gate(gate_up, inner, first, last):
 
 @compiled
 def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
-    """One thread's part of a forward, to logits [wanted, columns of the head].
+    """One thread's part of a forward, to logits [logit_rows, columns of the head].
 
     A thread whose rank is `threads` joins the others where busy[0] becomes 0; for `meeting` see `barrier`.
     """
@@ -331,10 +328,10 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         for head in range(first, last):
             store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
         wait_for_all(barrier, now)
-        # Of the last layer, rows before those wanted give their keys and values alone.
+        # In the last layer, rows before the logit rows give their keys and values only.
         low = 0
         if layer == layers - 1:
-            low = call.wanted.min() if len(call.wanted) else rows
+            low = call.logit_rows.min() if len(call.logit_rows) else rows
         tiles = -(-(rows - low) // TILE)
         first, last = own_range(shape.heads * tiles, rank, now)
         for unit in range(first, last):
@@ -358,10 +355,10 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         add_product(inner[low:], model.down[layer], scale, bias, y[low:], x[low:], first, last)
     now = gather(meeting, rank, threads, now, layers)
     barrier = meeting[now - threads :]
-    for number, row in enumerate(call.wanted):
+    for number, row in enumerate(call.logit_rows):
         normalise(x[row], model.norm, shape.eps, own[number])
     first, last = own_range(len(model.head), rank, now)
-    product(own[: len(call.wanted)], model.head, model.head_scale, none, logits, first, last)
+    product(own[: len(call.logit_rows)], model.head, model.head_scale, none, logits, first, last)
     # Who called may read the logits once its own part is done.
     wait_for_all(barrier, now)
     if rank == 0 and now == threads:

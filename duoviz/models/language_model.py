@@ -114,20 +114,20 @@ class Slots:
         while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
             self.chain += 1
 
-    def seen(self, start: int) -> np.ndarray:
+    def mask(self, start: int) -> np.ndarray:
         """Which slots the tokens from `start` on attend to, ancestors and themselves: bool [length - start, length].
 
         The chain part is filled by ranges, only the tree beyond it is walked.
         """
         if self.is_chain:
             return np.tri(self.length - start, self.length, start, dtype=np.bool_)
-        seen = np.zeros((self.length - start, self.length), np.bool_)
+        mask = np.zeros((self.length - start, self.length), np.bool_)
         for row, slot in enumerate(range(start, self.length)):
             while slot >= self.chain:
-                seen[row, slot] = True
+                mask[row, slot] = True
                 slot = self.parents[slot]
-            seen[row, : slot + 1] = True
-        return seen
+            mask[row, : slot + 1] = True
+        return mask
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> int:
         """Turn a path and what is before it into a chain, with the tree `below` it; returns the slot that

@@ -81,8 +81,8 @@ class Llama:
     ) -> Tensor:
         start = self.length
         self.slots.add(len(ids), parents)
-        wanted = range(len(ids)) if rows is None else rows
-        return self.decoder.forward(ids, self.slots.depths[start:], self.slots.seen(start), wanted)
+        logit_rows = range(len(ids)) if rows is None else rows
+        return self.decoder.forward(ids, self.slots.depths[start:], self.slots.mask(start), logit_rows)
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         first = self.slots.keep(slots, below)

@@ -12,14 +12,14 @@ from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
 from duoviz.models.files import PairFiles, context_of, fetch_pair, version_of, vocabulary_of
 from duoviz.models.fit import check_finite, check_fit, memory_needs, precisions, target_device
+from duoviz.models.generation import end_tokens, unapplied
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
 from duoviz.models.progress import Course, Progress, no_progress, part_of
 from duoviz.models.registry import find_pair, refuse_draft
-from duoviz.models.tokenizers import check_tokenizers, end_tokens, load_tokenizer
-from duoviz.models.unapplied import unapplied
+from duoviz.models.tokenizers import check_tokenizers, load_tokenizer
 
 # The share of the work that a download takes, and of the rest the share until the tokenizer is loaded.
 FETCHING, TOKENIZER = 0.9, 0.3
@@ -76,7 +76,7 @@ class PreparedPair:
             name=self.name,
             target=target,
             tokenizer=tokenizer,
-            eos=end_tokens(self.files[0], tokenizer),
+            eos=end_tokens(self.files[0].folder, tokenizer),
             cores=self.cores,
             draft=self.draft,
             prompt_format=None if tokenizer.has_template else self.prompt_format,

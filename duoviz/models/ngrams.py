@@ -4,12 +4,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# What the text says of an n-gram: it stood there once, the last two times with the same token after it, or with others.
+# How an n-gram was continued before: seen once; the last two times alike; the last two times differently.
 KINDS = ONCE, ALIKE, DIFFER = range(3)
 
 
 class Match(NamedTuple):
-    """What a look-up found: how many tokens stood earlier, what followed the last time and where, and one of KINDS."""
+    """The n of the n-gram found, the token that followed it last, where that stood, and one of KINDS."""
 
     length: int
     token: int

@@ -16,7 +16,7 @@ from duoviz.models.barrier import MEETING
 
 
 class Lent(NamedTuple):
-    """Cores that a forward may use as soon as busy[0], int64 in memory shared with whoever works there, is 0."""
+    """Cores a forward may use once busy[0], int64 shared with whoever works on them, is 0."""
 
     cores: tuple[int, ...] = ()
     busy: np.ndarray = np.ones(1, np.int64)
@@ -37,10 +37,9 @@ def lent(cores: tuple[int, ...], busy: np.ndarray) -> Iterator[None]:
 
 
 class Team:
-    """The calling thread and helpers, which run on the cores that the thread had that made them.
+    """The calling thread and helpers, which keep the cores of the thread that made them and sleep between forwards.
 
-    Between two forwards a helper sleeps, and costs other users of its core nothing. With lent cores there is one
-    helper more, on them, which takes part in a forward from where they are lent.
+    With lent cores there is one helper more, on them, which joins a forward once they are lent.
     """
 
     def __init__(self, threads: int, lent_cores: tuple[int, ...] = ()):
@@ -72,7 +71,7 @@ class Team:
 
 
 def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ...]) -> None:
-    """What a helper does: the orders (work, arguments, meeting) as they come, for ever; cores: its own, where given."""
+    """A helper's endless loop over its orders (work, arguments, meeting); cores: its own, where given."""
     if cores:
         os.sched_setaffinity(threading.get_native_id(), cores)
     while True:
@@ -83,7 +82,7 @@ def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ..
 
 
 def team(most: int) -> Team:
-    """That of the calling thread: as many threads as torch would use, but no more than `most`, on the same cores."""
+    """The calling thread's: torch's number of threads, at most `most`, on the same cores."""
     cores = frozenset(os.sched_getaffinity(0))
     return made_team(min(torch.get_num_threads(), most), cores, LENT.get(NOTHING).cores)
 

@@ -6,11 +6,10 @@ from numba.core import cgutils, imputils
 
 from duoviz.models.machine_code import intrinsic
 
-# A matrix [out, in] is kept in panels [out / PANEL, in, PANEL, 1], in int8 [out / PANEL, in / 2, PANEL, 2]: what a
-# product reads next stands next in memory, and a processor multiplies two small numbers and adds them at once. The sums
-# of TILE rows by a panel fit into the registers, and are enough to keep the processor adding. With more than ALONE rows
-# a product fetches the next panel itself; with fewer the processor does it better. Up to PAIRED rows it reads two at
-# once: memory is faster in two places than in one.
+# A matrix [out, in] is stored in panels [out / PANEL, in, PANEL, 1], in int8 [out / PANEL, in / 2, PANEL, 2], in the
+# order in which a product reads it; one instruction multiplies and adds two int8 numbers. The sums of TILE rows by a
+# panel fit into the registers. With more than ALONE rows a product prefetches the next panel; with fewer the hardware
+# does it better. Up to PAIRED rows it reads two panels at once: two streams from memory are faster than one.
 FEATURES = binding.get_host_cpu_features()
 PANEL, TILE, ALONE = (32, 8, 8) if FEATURES.get("avx512f") else (16, 4, 2)
 PAIRED = 2

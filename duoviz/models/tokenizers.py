@@ -14,8 +14,6 @@ from duoviz.models.files import ModelFiles, vocabulary_of
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.outside import is_text
 
-# What the config of a model of several parts calls the one that writes.
-WRITERS = ("decoder", "generator", "text_config")
 # sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
 
@@ -155,17 +153,3 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
             f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {one} in the first and "
             f"{other} in the second), so they cannot be combined: choose another draft."
         )
-
-
-def end_tokens(target: ModelFiles, tokenizer: Any) -> frozenset[int]:
-    """The ids that end a text: the tokenizer's, and those that transformers finds, which reads config.json only where
-    there is no generation_config.json."""
-    file = target.folder / "generation_config.json"
-    if file.is_file():
-        stated = read_json(file).get("eos_token_id")
-    else:
-        config = read_json(target.folder / "config.json")
-        part = next((config[name] for name in WRITERS if isinstance(config.get(name), dict)), {})
-        stated = part.get("eos_token_id") if config.get("eos_token_id") is None else config["eos_token_id"]
-    ids = stated if isinstance(stated, list) else [stated]
-    return frozenset(id for id in (*ids, tokenizer.eos_token_id) if isinstance(id, int))

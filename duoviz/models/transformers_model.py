@@ -82,9 +82,9 @@ class TransformersModel:
 
     def tree_options(self, start: int) -> dict[str, Tensor]:
         """Positions [1, n] and an additive mask [1, 1, n, end] for the tokens from `start` on."""
-        seen = torch.from_numpy(self.slots.seen(start))
-        mask = torch.zeros(seen.shape, dtype=DTYPES[self.precision])
-        mask.masked_fill_(~seen, torch.finfo(mask.dtype).min)
+        visible = torch.from_numpy(self.slots.mask(start))
+        mask = torch.zeros(visible.shape, dtype=DTYPES[self.precision])
+        mask.masked_fill_(~visible, torch.finfo(mask.dtype).min)
         depths = torch.tensor([self.slots.depths[start:]])
         return {"attention_mask": mask[None, None].to(self.device), "position_ids": depths.to(self.device)}
 

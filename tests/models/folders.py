@@ -1,5 +1,7 @@
 """Folders of tiny models, as a download leaves them, and pairs of two of them that can decode."""
 
+import json
+
 import torch
 import transformers as hf
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -48,6 +50,12 @@ def folder(path, model, made=None):
     model.save_pretrained(path)
     (made or tokenizer()).save_pretrained(path)
     return path
+
+
+def set_config(base, **changes):
+    """Change fields of a folder's config.json."""
+    config = json.loads((base / "config.json").read_text())
+    (base / "config.json").write_text(json.dumps(config | changes))
 
 
 def ready(pair):

@@ -6,11 +6,9 @@ from tests.models.folders import TEMPLATE, folder, llama, tokenizer
 
 LOOP = "{{% for a in range(99999) %}}{{% for b in range(99999) %}}{}{{% endfor %}}{{% endfor %}}"
 # What runs on until its process is ended, by loops and in one operation of machine code.
-ENDLESS = {"a loop": LOOP.format(""), "a loop that writes": LOOP.format("x"), "one number": "{{ 10 ** (10 ** 9) }}"}
+ENDLESS = {"a loop": LOOP.format(""), "one number": "{{ 10 ** (10 ** 9) }}"}
 LARGE = {
     "a product": "{{ messages[0]['content'] * 10 ** 11 }}",
-    "a filter": "{{ 'x' | center(10 ** 11) }}",
-    "a format": "{{ '%99999999999d' % 1 }}",
     "growth": "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
 }
 # What fails, and how the reason begins.
@@ -19,18 +17,9 @@ FAILING = {
     "{{ raise_exception('x' * 1000) }}": "x{200}",
     "{{ raise_exception('') }}": "TemplateError",
     "{% for %}": "Expected an expression",
-    "{{ tools | length }}": "object of type 'NoneType' has no len",
-    "{{ tool.name.first }}": "'tool' is undefined",
     "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}": "maximum recursion depth",
-    "{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}": "maximum recursion depth",
     "{{ messages.__class__.__mro__ }}": "access to attribute '__class__'",
-    "{{ messages.append(1) }}": "access to attribute 'append'",
-    "{% include 'x' %}": "no loader",
-    "{{ 10 ** 5000 }}": "Exceeds the limit",
-    "{% for a in range(10 ** 30) %}{% endfor %}": "Python int too large",
     "{{ 1 / 0 }}": "division by zero",
-    "{{ strftime_now(1) }}": "strftime",
-    "{{ range | tojson }}": "Object of type function",
     "{{ '\\ud800' }}": "it writes an invalid character",
     " \n": "it writes nothing",
     "{% for message in messages %}{{ message['text'] }}{% endfor %}": "it writes nothing",

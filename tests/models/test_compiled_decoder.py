@@ -1,10 +1,9 @@
 """The compiled decoder: what transformers computes, and the same bits however a token is forwarded."""
 
-import subprocess
-import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -16,13 +15,14 @@ from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
-from duoviz.models.llama_config import OUR_KIND, LlamaConfig
+from duoviz.models.llama_config import LlamaConfig
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, lent, team
 from duoviz.models.tiles import PANEL, TILE
-from duoviz.models.weights import Matrix, quantise_rows
+from duoviz.models.weights import Matrix
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
-from tests.tiny import VOCABULARY
+from tests.until import wait_until
+from tests.weights import VOCABULARY, tiny_weights
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
     assert torch.equal(model.forward([3, 4], rows=[1], parents=[path, path]), model.forward([4], parents=[path]))
 
 
-@pytest.mark.parametrize("threads", [2, 3, 8])
+@pytest.mark.parametrize("threads", [2, 8])
 def test_the_bits_are_the_same_with_any_number_of_threads(large, threads, set_threads):
     model, ids = loaded(large), random_ids(TILE + 3)
     alone = model.forward(ids)
@@ -92,25 +92,21 @@ def test_the_bits_are_the_same_with_any_number_of_threads(large, threads, set_th
 
 
 def test_several_threads_may_each_use_a_model_of_their_own(large):
-    ids, same = random_ids(30), []
-    alone = loaded(large).forward(ids)
+    ids, alone = random_ids(30), loaded(large).forward(random_ids(30))
 
-    def use():
-        model = loaded(large)
+    def same(_):
+        model, found = loaded(large), []
         with on_cores(tuple(available_cores())):
             for _ in range(20):
                 model.crop(0)
-                same.append(torch.equal(model.forward(ids), alone))
+                found.append(torch.equal(model.forward(ids), alone))
+        return all(found)
 
-    users = [threading.Thread(target=use) for _ in range(4)]
-    for user in users:
-        user.start()
-    for user in users:
-        user.join()
-    assert same == [True] * 80
+    with ThreadPoolExecutor(4) as users:
+        assert all(users.map(same, range(4)))
 
 
-@pytest.mark.parametrize("rows", [1, 2, TILE, TILE + 1, 3 * TILE - 1])
+@pytest.mark.parametrize("rows", [1, 2, 3 * TILE - 1])
 @pytest.mark.parametrize("kind, tolerance", [(np.float32, 1e-3), (np.int8, 0.02)])
 def test_products(rows, kind, tolerance):
     x, y = np.random.randn(rows, 21).astype(np.float32), np.full((rows, 3 * PANEL), np.nan, np.float32)
@@ -132,7 +128,7 @@ def test_pairs_are_multiplied_without_an_instruction_for_them(monkeypatch):
     assert (y[0] == np.einsum("tu,tcu->c", x.reshape(3, 2).astype(int), panel[0].astype(int))).all()
 
 
-@pytest.mark.parametrize("columns", [64, 1536, 14336])
+@pytest.mark.parametrize("columns", [64, 14336])
 def test_a_sum_of_the_largest_whole_numbers_fits(columns):
     panels, x = Panels(1, PANEL, columns, np.int8), np.full((1, columns), 3, np.float32)
     panels.set(0, Matrix(torch.full((PANEL, columns), -128, dtype=torch.int8)))
@@ -149,12 +145,6 @@ def test_the_exponential_is_right_to_two_units_in_the_last_place():
     assert kernels.exponential(np.float32(-1e30)) > 0 and np.isfinite(kernels.exponential(np.float32(1e30)))
 
 
-def test_quantised_rows_are_close():
-    weight = torch.randn(64, 96)
-    quantised, scale = quantise_rows(weight)
-    assert (quantised.float() * scale[:, None] - weight).abs().max() <= scale.max() / 2 + 1e-6
-
-
 @pytest.mark.parametrize("wrong", [-1, VOCABULARY, 10**9])
 def test_an_id_or_a_row_that_is_none_is_refused(large, wrong):
     with pytest.raises(IndexError):
@@ -164,23 +154,17 @@ def test_an_id_or_a_row_that_is_none_is_refused(large, wrong):
 
 
 def test_a_table_wider_than_the_model():
-    config = dict(
-        model_type=OUR_KIND, vocab_size=VOCABULARY, hidden_size=24, intermediate_size=40, num_hidden_layers=1,
-        num_attention_heads=4, num_key_value_heads=2, head_dim=6, rms_norm_eps=1e-5, max_position_embeddings=64,
-    )  # fmt: skip
-    shapes = {"self_attn.q_proj": (24, 24), "self_attn.k_proj": (12, 24), "self_attn.v_proj": (12, 24)}
-    shapes |= {"self_attn.o_proj": (24, 24), "mlp.gate_proj": (40, 24), "mlp.up_proj": (40, 24)}
-    shapes |= {"mlp.down_proj": (24, 40), "input_layernorm": (24,), "post_attention_layernorm": (24,)}
-    shapes = {f"layers.0.{name}": shape for name, shape in shapes.items()} | {"norm": (24,)}
-    shapes |= {"embed_tokens": (VOCABULARY, 70), "embed_tokens.projection": (24, 70)}
-    weights = {f"model.{name}.weight": torch.randn(shape) for name, shape in shapes.items()}
-    weights["lm_head.weight"] = torch.randn(VOCABULARY, 24)
+    config, weights = tiny_weights(3)
+    weights = weights | {
+        "model.embed_tokens.weight": torch.randn(VOCABULARY, 70).double(),
+        "model.embed_tokens.projection.weight": torch.randn(32, 70).double(),
+    }
     exact, ours = (
         Llama(LlamaConfig.from_dict(config), weights, precision=precision) for precision in ("float64", "float32")
     )
-    ids = random_ids(64)
     # All of the context, to its end.
-    assert torch.allclose(exact.forward(ids), ours.forward(ids).double(), atol=1e-4)
+    ids = random_ids(256)
+    assert torch.allclose(exact.forward(ids), ours.forward(ids).double(), atol=1e-3)
 
 
 def test_a_thread_that_is_late_is_waited_for():
@@ -276,11 +260,7 @@ def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
     panels = weakref.ref(model.decoder.weights.head.base)
     del model
     # Its helper may just be about to let it go.
-    for _ in range(100):
-        if panels() is None:
-            break
-        time.sleep(0.02)
-    assert decoder() is None and panels() is None
+    wait_until(lambda: decoder() is None and panels() is None)
 
 
 @pytest.mark.parametrize("damage", ["full", "cut", "nowhere"])
@@ -320,13 +300,7 @@ def no_space(*arguments):
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.thorough
-def test_a_process_ends_while_helpers_sleep():
-    code = "from duoviz.models.team import Team; Team(4).run(lambda meeting, rank, threads: None)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
-
-
-@pytest.mark.parametrize("rows", [[], [99], [3, 99], [60, 7]])
+@pytest.mark.parametrize("rows", [[], [99], [60, 7]])
 def test_what_is_left_out_before_the_rows_wanted_changes_no_bit(large, rows):
     ids = random_ids(100)
     some, all_rows = loaded(large), loaded(large)

@@ -14,16 +14,13 @@ from safetensors.torch import load_file, save_file
 from duoviz.errors import UserError
 from duoviz.models.files import look_into
 from duoviz.models.load import load_model, load_pair
-from tests.models.folders import SHAPE, TEXT, folder, llama, neox, ready, texts, tokenizer
+from tests.models.folders import SHAPE, TEXT, folder, llama, neox, ready, set_config, texts, tokenizer
 
 TIED = SHAPE | dict(vocab_size=60, num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True)
 ARCHITECTURES = {
     "llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**TIED)),
-    "qwen2": lambda: hf.Qwen2ForCausalLM(hf.Qwen2Config(**TIED)),
-    "mistral": lambda: hf.MistralForCausalLM(hf.MistralConfig(**TIED, head_dim=16)),
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=60, n_embd=64, n_layer=2, n_head=4, n_positions=256)),
     "neox": neox,
-    "bloom": lambda: hf.BloomForCausalLM(hf.BloomConfig(vocab_size=60, hidden_size=64, n_layer=2, n_head=4)),
 }
 # Bytes that a test may take besides those in use.
 MEMORY = 2_000_000_000
@@ -36,10 +33,8 @@ NO_FILES = {
     "link to nothing": lambda file: file.symlink_to(file.parent / "nothing"),
 }
 TEXTS = {
-    "empty": b"", "list": b"[]", "null": b"null", "number": b"5", "string": b'"x"', "cut": b'{"a": {',
-    "NaN": b'{"a": NaN}', "digits": b'{"a": ' + b"9" * 5000 + b"}",
-    "deep": b'{"a":' * 100_000, "closed": b'{"a":' * 900 + b"1" + b"}" * 900,
-    "noise": bytes(range(256)) * 20, "half a character": b'{"a": "\\ud800"}',
+    "empty": b"", "list": b"[]", "cut": b'{"a": {', "NaN": b'{"a": NaN}', "digits": b'{"a": ' + b"9" * 5000 + b"}",
+    "deep": b'{"a":' * 100_000, "noise": bytes(range(256)) * 20, "half a character": b'{"a": "\\ud800"}',
 }  # fmt: skip
 DAMAGES = NO_FILES | {
     name: lambda file, text=text: file.write_bytes(text) for name, text in TEXTS.items()
@@ -78,16 +73,15 @@ def outcome(target, draft):
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_each_file_with_each_damage_ends_in_a_sentence_or_loads(damage, tmp_path):
-    for architecture in ("llama", "neox", "gpt2"):
+    for architecture in ("llama", "gpt2"):
         base = made(tmp_path / architecture, architecture)
-        other = shutil.copytree(base, tmp_path / f"{architecture} whole")
         for name in FILES:
             kept = {file: file.read_bytes() for file in (base / name, base / "model.safetensors") if file.is_file()}
             for file in kept if name == INDEX else [base / name]:
                 file.unlink(missing_ok=True)
             (base / name).parent.mkdir(exist_ok=True)
             DAMAGES[damage](base / name)
-            said = outcome(base, other)
+            said = outcome(base, base)
             if damage in NO_FILES:
                 assert said == f"{base / name} is not a file: remove it, or download the model again."
             elif name.endswith(".json") and name != "vocab.json":
@@ -99,17 +93,82 @@ def test_each_file_with_each_damage_ends_in_a_sentence_or_loads(damage, tmp_path
             (shutil.rmtree if damage == "folder" else os.unlink)(base / name)
             for file, content in kept.items():
                 file.write_bytes(content)
-        assert outcome(base, other) is outcome(other, base) is None
+        assert outcome(base, base) is None
 
 
-def with_config(base, path, value):
-    """Set what a path of names leads to in a folder's config.json."""
-    config = json.loads((base / "config.json").read_text())
-    place = config
-    for name in path[:-1]:
-        place = place[name]
-    place[path[-1]] = value
-    (base / "config.json").write_text(json.dumps(config))
+def changed(**changes):
+    return lambda base: set_config(base, **changes)
+
+
+def renamed(name):
+    return lambda base: (base / "model.safetensors").rename(base / name)
+
+
+def resized(name, rows, columns):
+    """Makes one of the tensors smaller."""
+
+    def resize(base):
+        tensors = load_file(base / "model.safetensors")
+        tensors[name] = tensors[name][:rows, :columns].contiguous()
+        save_file(tensors, base / "model.safetensors")
+
+    return resize
+
+
+def cut_short(base):
+    weights = base / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+
+
+def indexed(content):
+    """Leaves an index with this content and, under another name, what it should name."""
+
+    def index(base):
+        (base / "model.safetensors").rename(base / "model-1.safetensors")
+        (base / INDEX).write_text(json.dumps(content))
+
+    return index
+
+
+def without_tokenizer(base):
+    for file in base.glob("tokenizer*"):
+        file.unlink()
+
+
+FAULTS = {
+    "no config": (lambda base: (base / "config.json").unlink(), "There is no model in .*config.json"),
+    "many kinds": (changed(model_type=["llama"]), "does not know: \\['llama'\\]"),
+    "unknown kind": (changed(model_type="abacus"), "transformers .* does not know: 'abacus'"),
+    "impossible config": (changed(hidden_size="wide"), "config.json cannot be used"),
+    "more layers than memory holds": (
+        changed(num_hidden_layers=10**12), "config.json cannot be used .num_hidden_layers is 1000000000000, at most"
+    ),
+    "no words": (
+        changed(vocab_size=None, model_type="vit"), "is not a language model|cannot load .* for this kind of AutoModel"
+    ),
+    "quantised": (changed(quantization_config={"quant_method": "gptq"}), "are quantised"),
+    "no weights": (renamed("pytorch_model.bin"), "has no safetensors weights"),
+    "cut short": (cut_short, "are incomplete or damaged"),
+    "an index without a map": (indexed({}), f"{INDEX} is damaged"),
+    "an index that names no files": (indexed({"weight_map": {"a": {}}}), f"{INDEX} is damaged"),
+    "an index of files that are gone": (indexed({"weight_map": {"a": "model-2.safetensors"}}), "cannot be read"),
+    "an index of names that cannot be": (indexed({"weight_map": {"a": "a\0b"}}), "cannot be loaded|cannot be read"),
+    "weights of another width": (changed(head_dim=24), "do not fit its config.json"),
+    "a table of another width": (resized("model.embed_tokens.weight", 60, 63), "do not fit its config.json"),
+    "fewer words than the config says": (resized("lm_head.weight", 59, 64), "do not fit its config.json"),
+    "heads that cannot be shared": (changed(num_key_value_heads=3), "do not fit its config.json"),
+    "no tokenizer": (without_tokenizer, "has no tokenizer that can be read"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_folder_with_a_fault_is_refused(fault, two, tmp_path):
+    spoil, sentence = FAULTS[fault]
+    spoil(spoilt := folder(tmp_path / "spoilt", llama()))
+    for name in (f"{spoilt} + {two[1]}", f"{two[0]} + {spoilt}"):
+        with pytest.raises(UserError, match=sentence) as refused:
+            load_pair(name).draft.load()
+        assert "\n" not in str(refused.value) and str(refused.value).endswith(".")
 
 
 def paths(value, before=()):
@@ -121,38 +180,29 @@ def paths(value, before=()):
 
 @pytest.mark.thorough
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("architecture", ["llama", "gpt2", "neox"])
+@pytest.mark.parametrize("architecture", ["llama", "gpt2"])
 def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
     base = made(tmp_path / "base", architecture)
     text = (base / "config.json").read_text()
     for path in paths(json.loads(text)):
         for value in (None, "x", -1, [[]], 10**12, 10**300):
-            with_config(base, path, value)
+            config = json.loads(text)
+            place = config
+            for name in path[:-1]:
+                place = place[name]
+            place[path[-1]] = value
+            (base / "config.json").write_text(json.dumps(config))
             outcome(base, base)
-            (base / "config.json").write_text(text)
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize(
-    "architecture, name",
-    [("gpt2", "n_layer"), ("neox", "num_hidden_layers"), ("bloom", "n_layer"), ("llama", "num_hidden_layers")],
-)
-def test_more_layers_than_memory_holds(architecture, name, tmp_path):
-    base = made(tmp_path / "base", architecture)
-    with_config(base, [name], 10**12)
-    with pytest.raises(UserError, match=f"config.json cannot be used .{name} is 1000000000000, at most"):
-        load_pair(f"{base} + {base}")
 
 
 @pytest.mark.parametrize(
     "copying",
-    [{"a": "b"}, "x", 0.5, [], [[0.1]], [[]] * 3, [[0.1], [0.1], [float("nan")]], [[1.0]] * 3, [[-0.1]] * 3,
-     [[True]] * 3, [[0.1, 0.2], [0.1], [0.1]], [["a"]] * 3, [{}] * 3],
-)  # fmt: skip
+    ["x", [], [[0.1]], [[]] * 3, [[1.0]] * 3, [[-0.1]] * 3, [[True]] * 3, [[0.1, 0.2], [0.1], [0.1]], [["a"]] * 3],
+)
 def test_weights_to_copy_with_that_are_none(copying, two, tmp_path):
     draft = shutil.copytree(two[1], tmp_path / "draft")
-    with_config(draft, ["copying"], copying)
-    with pytest.raises(UserError, match="config.json (cannot be used .copying|is damaged .it has NaN)"):
+    set_config(draft, copying=copying)
+    with pytest.raises(UserError, match="config.json cannot be used .copying"):
         load_pair(f"{two[0]} + {draft}")
 
 
@@ -165,72 +215,49 @@ def test_a_head_whose_ids_are_none(known, two, tmp_path):
         load_pair(f"{two[0]} + {draft}").draft.load()
 
 
-@pytest.mark.parametrize(
-    "index", [[], None, {}, {"weight_map": []}, {"weight_map": {"a": {}}}, {"weight_map": {"a": None}}]
-)
-def test_an_index_that_names_no_files(index, tmp_path):
-    base = folder(tmp_path / "base", llama())
-    (base / INDEX).write_text(json.dumps(index))
-    assert outcome(base, base) is None
-    (base / "model.safetensors").rename(base / "model-1.safetensors")
-    assert f"{base / INDEX} is damaged" in outcome(base, base)
-
-
-@pytest.mark.parametrize("name", ["nothing.safetensors", "../nothing", "x" * 5000, "a\0b"])
-def test_an_index_of_files_that_are_not_there(name, tmp_path):
-    base = folder(tmp_path / "base", llama())
-    (base / "model.safetensors").rename(base / INDEX)
-    (base / INDEX).write_text(json.dumps({"weight_map": {"a": name}}))
-    assert str(base) in outcome(base, base)
-
-
-def quantised_by_nothing(base):
-    with_config(base, ["quantization_config"], None)
-
-
-def with_an_index_of_files_that_are_gone(base):
-    (base / INDEX).write_text('{"weight_map": {"a": "model-1-of-2.safetensors"}}')
-
-
 def with_its_head_alone(base):
     """Of the two names of the tied table the other one."""
     weights = load_file(base / "model.safetensors")
-    table = next(name for name in weights if name.split(".")[-2] in ("embed_tokens", "wte", "word_embeddings"))
+    table = next(name for name in weights if name.split(".")[-2] in ("embed_tokens", "wte"))
     weights["lm_head.weight"] = weights.pop(table)
     save_file(weights, base / "model.safetensors", metadata={"format": "pt"})
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("change", [quantised_by_nothing, with_an_index_of_files_that_are_gone, with_its_head_alone])
+NO_DAMAGE = {
+    "quantised by nothing": changed(quantization_config=None),
+    "an index besides": lambda base: (base / INDEX).write_text('{"weight_map": {"a": "model-1-of-2.safetensors"}}'),
+    "its head alone": with_its_head_alone,
+}
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gpt2"])
+@pytest.mark.parametrize("change", NO_DAMAGE)
 def test_what_is_no_damage_changes_no_logits(change, architecture, tmp_path):
-    if change is with_its_head_alone and architecture == "neox":
-        pytest.skip("its head is not tied")
     base = made(tmp_path / "base", architecture)
+    NO_DAMAGE[change](other := shutil.copytree(base, tmp_path / "changed"))
     for precision in ("float32", "bfloat16"):
-        load = dict(label="tiny", precision=precision, context_limit=64)
-        expected = load_model(base, **load).forward([3, 14, 15])
-        changed = shutil.copytree(base, tmp_path / precision)
-        change(changed)
-        assert torch.equal(load_model(changed, **load).forward([3, 14, 15]), expected)
-        assert look_into(changed, "tiny").parameters == look_into(base, "tiny").parameters
+        one, same = (
+            load_model(model, label="tiny", precision=precision, context_limit=64).forward([3, 14, 15])
+            for model in (base, other)
+        )
+        assert torch.equal(one, same)
+    assert look_into(other, "tiny").parameters == look_into(base, "tiny").parameters
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_an_added_token_that_the_weights_lack_matters_only_in_a_prompt(architecture, tmp_path):
-    own = tokenizer()
-    own.add_tokens([f"<{place}>" for place in range(60 - len(own))])
-    padded = tokenizer()
-    padded.add_tokens([f"<{place}>" for place in range(60 - len(padded))])
+    own, padded = tokenizer(), tokenizer()
+    for each in (own, padded):
+        each.add_tokens([f"<{place}>" for place in range(60 - len(each))])
     padded.add_special_tokens({"pad_token": "[PAD]"})
     assert padded.convert_tokens_to_ids("[PAD]") == 60
     torch.manual_seed(0)
     model = ARCHITECTURES[architecture]()
     plain, more = folder(tmp_path / "plain", model, own), folder(tmp_path / "more", model, padded)
     expected = texts(ready(load_pair(f"{plain} + {plain}")), TEXT[0])
-    for target, draft in ((more, more), (more, plain), (plain, more)):
+    for target, draft in ((plain, more), (more, plain)):
         pair = load_pair(f"{target} + {draft}")
         assert texts(ready(pair), TEXT[0]) == expected
-    pair = load_pair(f"{more} + {plain}")
     for raw in (False, True):
         with pytest.raises(UserError, match=r"The prompt has the token '\[PAD\]', which .*more does not know"):
             pair.encode("the cat [PAD] sat", raw=raw)

@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from duoviz.models.checkpoint import LLAMA_FIELDS, read_json
-from duoviz.models.gguf import convert_gguf, transformers_name
+from duoviz.models.gguf import convert_gguf
 from tests.models.small_gguf import write_gguf
 
 
@@ -26,9 +26,6 @@ def test_the_numbers_are_those_that_transformers_reads(folder):
     theirs = {name: tensor for name, tensor in expected.state_dict().items() if name in ours}
     assert set(expected.state_dict()) - set(ours) == {"lm_head.weight"} and len(theirs) == len(ours)
     assert all(torch.equal(ours[name], tensor) for name, tensor in theirs.items())
-    loaded = AutoModelForCausalLM.from_pretrained(folder / "converted")
-    ids = torch.tensor([[3, 7, 5]])
-    assert torch.equal(loaded(ids).logits, expected(ids).logits)
 
 
 def test_the_config_says_all_that_the_decoder_reads(folder):
@@ -44,8 +41,3 @@ def test_the_tokenizer_is_the_one_that_transformers_reads(folder):
     text = "".join(theirs.convert_ids_to_tokens([45, 50, 60]))
     assert ours.get_vocab() == theirs.get_vocab() and ours(text) == theirs(text)
     assert ours.eos_token_id == theirs.eos_token_id == 1
-
-
-def test_a_tensor_of_another_family_is_named():
-    with pytest.raises(KeyError, match="attn_q_norm"):
-        transformers_name("blk.0.attn_q_norm.weight")

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import constants
 
+from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models import hub
 from tests.models.local_hub import serving
 
 WEIGHTS = bytes(range(256)) * 400
+OTHERS = {"config.json": b"{}", "pytorch_model.bin": WEIGHTS, "onnx/model.safetensors": WEIGHTS}
 MODEL = {"config.json": b"{}", "tokenizer.json": b"[]", "model.safetensors": WEIGHTS, "training.log": b"not wanted"}
 
 
@@ -41,16 +43,12 @@ def test_a_download_tells_how_far_it_is_and_serves_without_a_network(serve):
         assert {file.name for file in folder.iterdir()} == set(MODEL) - {"training.log"}
         assert (folder / "model.safetensors").read_bytes() == WEIGHTS
         assert updates[-1] == (1.0, "Downloading them/model (0.1 of 0.1 MB)")
+        assert hub.amount(1_240_000_000, 3_100_000_000) == "1.2 of 3.1 GB"
         assert all(0 < fraction <= 1 for fraction, _ in updates)
         server.asked.clear()
         assert hub.fetch("them/model", pytest.fail) == folder
         assert server.asked == []
     assert hub.fetch("them/model", pytest.fail) == folder
-
-
-def test_sizes_are_told_in_the_unit_that_fits():
-    assert hub.amount(1_240_000_000, 3_100_000_000) == "1.2 of 3.1 GB"
-    assert hub.amount(500_000, 90_000_000) == "0.5 of 90.0 MB"
 
 
 @pytest.mark.parametrize("ask", [hub.fetch, hub.outline])
@@ -59,16 +57,9 @@ def test_sizes_are_told_in_the_unit_that_fits():
     [
         ({"repos": {}}, "The hub has no model them/model"),
         ({"gated": {"them/model"}}, "accept its licence on its page .* set HF_TOKEN"),
-        (
-            {"repos": {"them/model": {"config.json": b"{}", "pytorch_model.bin": WEIGHTS}}},
-            "them/model has no safetensors weights",
-        ),
-        (
-            {"repos": {"them/model": {"config.json": b"{}", "onnx/model.safetensors": WEIGHTS}}},
-            "them/model has no safetensors weights",
-        ),
+        ({"repos": {"them/model": OTHERS}}, "them/model has no safetensors weights"),
     ],
-    ids=["no such model", "gated", "pickled weights", "weights in a folder below"],
+    ids=["no such model", "gated", "other weights"],
 )
 def test_what_the_hub_does_not_give_or_tell(ask, state, sentence, serve):
     with serve(**state) as server:
@@ -99,14 +90,11 @@ def test_a_connection_that_is_cut_leaves_nothing_half_done(serve, monkeypatch):
 
 
 def test_the_progress_can_end_a_download(serve):
-    class Enough(Exception):
-        pass
-
     def stop(fraction, text):
-        raise Enough
+        raise Stopped
 
     with serve():
-        with pytest.raises(Enough):
+        with pytest.raises(Stopped):
             hub.fetch("them/model", stop)
         assert (hub.fetch("them/model") / "model.safetensors").read_bytes() == WEIGHTS
 
@@ -126,7 +114,7 @@ BIG = {"config.json": json.dumps(CONFIG).encode(), "model-00001-of-00002.safeten
 
 
 @pytest.mark.parametrize("counted, numbers", [({}, len(WEIGHTS)), ({"them/model": 7_000_000_000}, 7_000_000_000)])
-def test_a_models_size_is_told_before_its_weights_are_fetched(serve, tmp_path, counted, numbers):
+def test_a_models_size_is_told_before_its_weights_are_fetched(serve, counted, numbers):
     with serve(repos={"them/model": BIG}, counted=counted) as server:
         config, parameters = hub.outline("them/model")
         assert parameters == numbers and config["hidden_size"] == 64
@@ -149,7 +137,7 @@ def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(serve, monkeypatc
         assert server.asked == []
 
 
-def test_a_copy_that_lacks_weights_is_none(serve, tmp_path):
+def test_a_copy_that_lacks_weights_is_none(serve):
     with serve():
         folder = hub.fetch("them/model")
     assert hub.from_cache("them/model") == folder

@@ -7,7 +7,7 @@ import torch
 
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
-from tests.models.reference import (
+from tests.models.reference import (  # fmt: skip
     FAMILIES,
     OTHERS,
     close,
@@ -20,33 +20,38 @@ from tests.models.reference import (
 )
 
 
-@pytest.fixture(scope="module", params=[*FAMILIES, *OTHERS])
-def family(request, tmp_path_factory):
+def made(family, folder):
     """A model of transformers, and what makes ours of it: the lean decoder, or a wrapper."""
-    if request.param in OTHERS:
-        reference = other_model(*OTHERS[request.param])
+    if family in OTHERS:
+        reference = other_model(*OTHERS[family])
         return reference, partial(wrapped, reference)
-    reference = exact_model(request.param)
-    folder = saved(reference, tmp_path_factory.mktemp("model"))
-    return reference, partial(load_llama, folder, precision="float64", label="tiny")
+    reference = exact_model(family)
+    return reference, partial(load_llama, saved(reference, folder), precision="float64", label="tiny")
 
 
-@pytest.fixture
-def reference(family):
-    return family[0]
-
-
-@pytest.fixture
-def model(family):
-    return family[1]()
-
-
-def test_chunks_and_rows(reference, model):
-    ids = random_ids(40)
+@pytest.mark.parametrize("family", [*FAMILIES, *OTHERS])
+def test_chunks_and_rows(family, tmp_path):
+    (reference, load), ids = made(family, tmp_path), random_ids(40)
+    model = load()
     parts = [model.forward(ids[a:b]) for a, b in ((0, 7), (7, 8), (8, 20), (20, 40))]
     assert parts[0].dtype == torch.float64 and close(torch.cat(parts), expected(reference, ids))
     model.crop(0)
     assert close(model.forward(ids, rows=[2, 39]), expected(reference, ids)[[2, 39]])
+
+
+@pytest.fixture(scope="module", params=["qwen3", "gpt-neox"])
+def pair(request, tmp_path_factory):
+    return made(request.param, tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def reference(pair):
+    return pair[0]
+
+
+@pytest.fixture
+def model(pair):
+    return pair[1]()
 
 
 def test_tree_that_grows_over_several_calls(reference, model):

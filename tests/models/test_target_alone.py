@@ -10,8 +10,6 @@ from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.errors import UserError
-from duoviz.models import fit
-from duoviz.models.load import load_pair
 from tests.models.folders import TEXT, bloom, folder, llama, neox
 
 NEEDS_A_DRAFT = 'is a target without a draft, which this needs: write "TARGET + DRAFT".'
@@ -34,12 +32,6 @@ def test_methods_without_a_draft_run(make, tmp_path):
             engine.draft(beside=True)
 
 
-def test_a_target_alone_that_does_not_fit_is_named_once(two, monkeypatch):
-    monkeypatch.setattr(fit, "free_memory", lambda device: 1000)
-    with pytest.raises(UserError, match=f"^{two[0]} needs 0.0 GB of memory"):
-        load_pair(str(two[0]))
-
-
 @pytest.mark.parametrize(
     "command",
     [["generate", "hi"], ["compare", "--prompts", "hi"], ["calibrate"], ["bench", "--out", "x"]],
@@ -50,8 +42,3 @@ def test_what_needs_a_draft_says_so_before_anything_is_loaded(command, two, monk
     assert main([*command, "--pair", str(two[0])]) == 1
     told = capsys.readouterr().err
     assert told.startswith("duoviz: ") and told.endswith(f"{NEEDS_A_DRAFT}\n") and told.count("\n") == 1
-
-
-def test_the_command_line_takes_one_model(two, capsys):
-    assert main(["generate", TEXT[1], "--pair", str(two[0]), "--method", "prompt_lookup", "--max-new-tokens", "4"]) == 0
-    assert "4 tokens" in capsys.readouterr().err
