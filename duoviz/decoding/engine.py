@@ -23,7 +23,7 @@ from duoviz.models.files import PairFiles
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
-from duoviz.models.team import lent
+from duoviz.models.team import borrowing
 
 # Switch cores if a forward on the others takes less than this share of the time.
 CLEARLY = 0.95
@@ -143,7 +143,7 @@ class Engine:
     def calibrate(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> None:
         """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
         draft = self.draft(beside=placement.beside)
-        lending = lent(placement.borrowed, draft.busy) if placement.borrowed else nullcontext()
+        lending = borrowing(placement.borrowed, draft.busy) if placement.borrowed else nullcontext()
         with self.models(), self.measuring(stopped=stopped), on_cores(placement.cores), lending:
             beside = placement.beside and not placement.borrowed
             calibrate(self.pair.target, draft, self.costs(placement), beside=beside, stopped=stopped)

@@ -18,7 +18,7 @@ from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.verification import verify
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.team import lent
+from duoviz.models.team import borrowing
 
 # Every so many iterations, from which one on, two are made on the other cores; unless some were in the last seconds.
 TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 60.0
@@ -56,7 +56,7 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
 
 def lending(plan: RunPlan, placement: Placement) -> AbstractContextManager:
     """The target's forwards take over the draft's cores once the draft is done, where the placement says so."""
-    return lent(placement.borrowed, plan.draft.busy) if placement.borrowed and plan.draft else nullcontext()
+    return borrowing(placement.borrowed, plan.draft.busy) if placement.borrowed and plan.draft else nullcontext()
 
 
 def placement_now(plan: RunPlan, drafter: Drafter, number: int) -> Placement:

@@ -22,18 +22,13 @@ def cache_folder() -> Path:
 
 
 def remember(file: Path, content: dict) -> None:
-    """Write a measurement to a cache file at once: another process sees the old file or the new one, never half.
-
-    content: what JSON can hold. A cache that cannot be written only means that the next start measures again.
-    """
-    try:
+    """Write a measurement as JSON, atomically; where no cache can be written, the next start measures again."""
+    with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=file.name + ".part-", dir=file.parent) as scratch:
             part = Path(scratch) / file.name
             part.write_text(json.dumps(content, indent=1))
             os.replace(part, file)
-    except OSError:
-        pass
 
 
 def recall(file: Path) -> Any:

@@ -12,13 +12,13 @@ from torch import Tensor
 from duoviz.models import kernels
 from duoviz.models.barrier import MEETING
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
-from duoviz.models.team import LENT, NOTHING, team
+from duoviz.models.team import BORROWED, NOTHING, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
 LARGE_PAGE = 1 << 21
-# One thread more pays for so many bytes of weights, and so many rows: waking it and waiting for it takes time, too.
+# Bytes of weights and rows for which another thread pays: waking it and waiting for it takes time.
 A_THREADS_BYTES, A_THREADS_ROWS = 3_000_000, 16
 
 
@@ -52,20 +52,15 @@ class CompiledDecoder:
         return torch.from_numpy(arguments[-1])[:, : self.limits.written]
 
     def most_threads(self, rows: int) -> int:
-        """So many threads pay for a forward of these rows, where there are cores for them."""
+        """How many threads pay for a forward of so many rows."""
         weights = self.weights
         size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
         return max(1, int(size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
-        self,
-        ids: Sequence[int],
-        depths: Sequence[int],
-        mask: np.ndarray,
-        logit_rows: Sequence[int],
-        threads: int,
+        self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int], threads: int
     ) -> tuple:
-        """What `kernels.run` takes; the last are the logits, not computed yet."""
+        """What `kernels.run` takes; the last is where the logits go."""
         # What is compiled checks no index.
         if not 0 <= min(ids) <= max(ids) < self.known:
             raise IndexError(f"each id must be from 0 to {self.known - 1:,}")
@@ -73,7 +68,7 @@ class CompiledDecoder:
             raise IndexError(f"each logit row must be one of the {len(ids)}, and named once")
         call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), mask, np.array(logit_rows, np.int64))
         logits = np.empty((len(logit_rows), len(self.weights.head) * PANEL), np.float32)
-        work, busy = self.buffers(len(ids), threads), LENT.get(NOTHING).busy
+        work, busy = self.buffers(len(ids), threads), BORROWED.get(NOTHING).busy
         return self.weights, self.shape, self.cache, work, call, busy, logits
 
     def buffers(self, rows: int, threads: int) -> kernels.Buffers:
@@ -208,7 +203,7 @@ def float_array(tensor: Tensor) -> np.ndarray:
 def in_large_pages(shape: tuple[int, ...], kind: type) -> np.ndarray:
     """Zeros, in large pages where the system has them and they do not waste memory."""
     size = prod(shape) * np.dtype(kind).itemsize
-    if size < LARGE_PAGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+    if size < LARGE_PAGE:
         return np.zeros(shape, kind)
     try:
         memory = mmap.mmap(-1, size + LARGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -83,10 +83,10 @@ def gpu_name(device: str) -> str:
     return torch.cuda.get_device_name(device)
 
 
-def core_label(cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
-    """What to call these cores on the page, and those that are lent to them; a core is never called a GPU."""
+def core_label(cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
+    """What the page calls these cores, and those that are borrowed; a core is never called a GPU."""
     plural = "s" if len(cores) > 1 else ""
-    more = f", then also {numbers(lent)}" if lent else ""
+    more = f", then also {numbers(borrowed)}" if borrowed else ""
     return f"CPU core{plural} {numbers(cores)}{more} ({machine_name()})"
 
 

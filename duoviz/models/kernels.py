@@ -17,12 +17,11 @@ Array = np.ndarray
 
 
 class Weights(NamedTuple):
-    """A model's weights; those of the layers are stacked, [layers, …].
+    """A model's weights; those of the layers are stacked.
 
-    Matrices are float32 or int8 panels (see `tiles`), each with a scale and a bias a column: [layers, columns], empty
-    where there is none. qkv: query, key and value heads. gate_up: a panel of the gate and one of up in turn. embedding:
-    where the head is tied the head itself. widen: from the embedding's width to the model's; no panels where they are
-    alike. head_norms: [layers, query and key heads, head size], may be empty. cos, sin: [positions, head size / 2].
+    Matrices are float32 or int8 panels (see `tiles`) with a scale and a bias, [layers, columns] or empty. qkv: query,
+    key and value heads. gate_up: panels of gate and up in turn. embedding: the head itself where they are tied. widen:
+    to the model's width. head_norms: [layers, query and key heads, head size]. cos, sin: [positions, head size / 2].
     """
 
     embedding: Array
@@ -52,7 +51,7 @@ class Weights(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """heads, kv_heads: how many query heads there are and how many of keys; size: of a head."""
+    """heads, kv_heads: numbers of query and of key heads; size: of a head."""
 
     heads: int
     kv_heads: int
@@ -61,20 +60,16 @@ class Shape(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Keys in panels of slots, [layers, kv heads, slots / PANEL, size, PANEL]; values in panels of their columns,
-    [layers, kv heads, size / PANEL, slots, PANEL]."""
+    """keys [layers, kv heads, slots / PANEL, size, PANEL]; values [layers, kv heads, size / PANEL, slots, PANEL]."""
 
     keys: Array
     values: Array
 
 
 class Buffers(NamedTuple):
-    """A forward's scratch, float32; the last three have a part for each thread.
-
-    x: the residual stream, [rows, width]; y: a product before it is added; wide: query, key and value, or gate and up;
-    mixed: attention's result; inner: between up and down; own [threads, rows, width]: normalised x; scores [threads,
-    TILE, slots]; turned [threads, 2, TILE, head size]: rotated queries, and attention's result.
-    """
+    """A forward's scratch, float32. x: the residual stream, [rows, width]; y: a product before it is added; wide:
+    query, key and value, or gate and up; mixed: attention's result; inner: between up and down. For each thread, own
+    [rows, width]: normalised x; scores [TILE, slots]; turned [2, TILE, head size]: queries, and attention's result."""
 
     x: Array
     y: Array
@@ -87,8 +82,7 @@ class Buffers(NamedTuple):
 
 
 class Call(NamedTuple):
-    """ids, depths: int64 [rows]; mask: bool [rows, slots], the slots a row attends to, of which the last are the rows'
-    own; logit_rows: int64, the rows whose logits are computed."""
+    """ids, depths: int64 [rows]; mask: bool [rows, slots], whose last slots are the rows' own; logit_rows: int64."""
 
     ids: Array
     depths: Array
@@ -110,10 +104,7 @@ ONE, HALF, LEAST, MOST = np.float32(1), np.float32(0.5), np.float32(-87), np.flo
 
 @compiled
 def exponential(x):
-    """e to the x, float32, to two units in the last place, x within ±87; unlike the library's it is vectorised.
-
-    After Cephes: x = n ln 2 + r, a polynomial for e^r, and n added to the exponent.
-    """
+    """e^x, float32, to 2 ulp; vectorised. After Cephes: x = n ln 2 + r, a polynomial for e^r, 2ⁿ by the exponent."""
     x = min(max(x, LEAST), MOST)
     n = np.floor(x * LOG2_E + HALF)
     r = x - n * LN_2_HIGH - n * LN_2_LOW
@@ -123,7 +114,7 @@ def exponential(x):
 
 @partial(compiled, flags={"reassoc"})
 def mean_square(x):
-    """The mean of x², x float32 [n]; the compiler chooses the order of the sum."""
+    """The mean of x², x float32 [n]; the compiler chooses the sum's order."""
     total = np.float32(0)
     for value in x:
         total += value * value
@@ -151,10 +142,9 @@ def round_off(x, most, levels):
 
 @compiled
 def product(x, panels, scale, bias, y, first, last):
-    """Columns of y = x Wᵀ · scale + bias, those of the panels from `first` to before `last`.
+    """y = x Wᵀ · scale + bias in the columns of the panels [first, last); x [rows, in]; scale and bias [out] or empty.
 
-    x [rows, in], panels (see `tiles`), scale and bias [out] or empty, y [rows, at least out]. With int8 panels each row
-    of x is rounded to 2·most + 1 levels, so that every sum is one of whole numbers below 2³¹.
+    With int8 panels (see `tiles`) each row of x is rounded to 2·most + 1 levels: every sum is a whole number below 2³¹.
     """
     rows, small = len(x), panels.shape[3] == 2
     most = np.float32(min(32767, (2**31 - 1) // (2 * 128 * panels.shape[1])))
@@ -190,10 +180,7 @@ def add_product(x, panels, scale, bias, y, total, first, last):
 
 @compiled
 def rotate(x, cos, sin, y):
-    """Rotary position embedding (arXiv:2104.09864) of one head, its pairs half a head apart as in transformers.
-
-    x, y: float32 [size]; cos, sin: float32 [size / 2], those of the position.
-    """
+    """Rotary embedding (arXiv:2104.09864) of a head, x, y [size]; cos, sin [size / 2]; pairs are half a head apart."""
     half = len(cos)
     for place in range(half):
         low, high = x[place], x[place + half]
@@ -228,10 +215,9 @@ def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, 
 
 @compiled
 def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
-    """Put a key head of the new rows into the cache, turned to their positions, and its value head.
+    """Put a key head of the new rows, rotated to their positions, and its value head into the cache.
 
-    norms: of the heads; keys [slots / PANEL, size, PANEL], values [size / PANEL, slots, PANEL]; turned [size] is
-    written over.
+    norms: of the heads; keys [slots / PANEL, size, PANEL]; values [size / PANEL, slots, PANEL]; overwrites `turned`.
     """
     size, rows = shape.size, len(call.ids)
     start = call.mask.shape[1] - rows
@@ -250,7 +236,7 @@ def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
 def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores, turned, mixed):
     """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
 
-    qkv [rows, …], others as in `store`; scores [TILE, slots] and turned [2, TILE, size] are written over.
+    Others as in `store`; overwrites scores [TILE, slots] and turned [2, TILE, size].
     """
     size, start = shape.size, call.mask.shape[1] - len(call.ids)
     rows, begin = min(TILE, len(call.ids) - first), head * size
@@ -301,7 +287,7 @@ def gate(gate_up, inner, first, last):
 def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
     """One thread's part of a forward, to logits [logit_rows, columns of the head].
 
-    A thread whose rank is `threads` joins the others where busy[0] becomes 0; for `meeting` see `barrier`.
+    The thread of rank `threads` joins late, once busy[0] is 0; meeting: see `barrier`.
     """
     layers, first_layer, now, barrier = len(model.qkv), 0, threads, meeting[FIRST:]
     if rank == threads:
@@ -321,8 +307,7 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         for row in range(rows):
             normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
         first, last = own_range(model.qkv.shape[1], rank, now)
-        scale, bias = model.qkv_scale[layer], model.qkv_bias[layer]
-        product(own, model.qkv[layer], scale, bias, wide, first, last)
+        product(own, model.qkv[layer], model.qkv_scale[layer], model.qkv_bias[layer], wide, first, last)
         wait_for_all(barrier, now)
         first, last = own_range(shape.kv_heads, rank, now)
         for head in range(first, last):

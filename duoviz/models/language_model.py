@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 class LanguageModel(Protocol):
     """A causal language model with a cache of slots, one slot a token.
 
-    A slot's parent is the slot of the token before it; the tokens of one path attend to each other
-    only. Decoding methods never touch a cache tensor. Without `supports_tree` only chains can be
-    forwarded: each token's parent is the slot before it. joinable: whether a forward goes on with the cores
-    that are lent to it (see `team`).
-
-    known: the ids that the columns of the last forward's logits stand for, int64 [columns]: the head's, ascending, and
-    what a draft that also copies adds to them; None where an id is its column's number, as it is for every target.
+    A slot's parent is the slot of the token before it; a token attends to the tokens of its path. Decoding methods
+    never touch a cache tensor. Without `supports_tree` only chains can be forwarded: each token's parent is the slot
+    before it. joinable: whether a forward can take borrowed cores midway (see `team`). known: the ids of the last
+    logits' columns, int64 [columns]: the head's, ascending, then what a draft that copies adds; None where a column's
+    number is its id, as for every target.
     """
 
     label: str
@@ -38,8 +36,7 @@ class LanguageModel(Protocol):
         ...
 
     def skip(self, ids: Sequence[int]) -> int:
-        """Called before a text of these tokens is read: how many of its first ones need no forward. They count as
-        read."""
+        """Before a text of these tokens is read: how many of the first ones need no forward. They count as read."""
         ...
 
     def forward(
@@ -93,9 +90,9 @@ class Slots:
         return self.chain == self.length
 
     def add(self, count: int, parents: Sequence[int] | None) -> None:
-        """Enter `count` new slots; leaves nothing changed if they do not fit.
+        """Enter `count` new slots, parents as in `LanguageModel.forward`; changes nothing if they do not fit.
 
-        parents: as in `LanguageModel.forward`. Raises ContextFull, and ValueError for a parent that is no earlier slot.
+        Raises ContextFull, and ValueError for a parent that is no earlier slot.
         """
         start = self.length
         chosen = list(range(start - 1, start - 1 + count)) if parents is None else list(parents)
@@ -130,11 +127,7 @@ class Slots:
         return mask
 
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> int:
-        """Turn a path and what is before it into a chain, with the tree `below` it; returns the slot that
-        `slots[0]` becomes.
-
-        `slots` is a path, and before it stands the start of the text.
-        """
+        """See `LanguageModel`; returns the slot that `slots[0]` becomes."""
         first = self.depths[slots[0]]
         chain = first + len(slots)
         place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}

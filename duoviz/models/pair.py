@@ -62,8 +62,8 @@ class Pair:
     def encode(self, prompt: str, *, raw: bool = False, before: Sequence[tuple[str, str]] = ()) -> list[int]:
         """Token ids of a user turn, in the chat template or the pair's format, or of raw text. Raises UserError.
 
-        before: the conversation's earlier turns, as (what the user said, the answer). Only a template writes the
-        special tokens itself; else they are those of the tokenizer's own call, as its BOS.
+        before: the conversation's earlier turns, (user's text, answer). A template writes special tokens such as BOS
+        itself; without one they are those of the tokenizer's own call.
         """
         check_prompt(prompt, self.longest_prompt)
         texts = [*(text for turn in before for text in turn), prompt]
@@ -96,9 +96,9 @@ class Pair:
             raise UserError(f"The prompt has the token {token}, which {self.target.label} does not know: leave it out.")
         return ids
 
-    def target_device_label(self, cores: tuple[int, ...], lent: tuple[int, ...] = ()) -> str:
-        """What the target runs on, as the page calls it; cores, lent: those it uses where that is the CPU."""
-        return core_label(cores, lent) if self.target.device == "cpu" else gpu_name(self.target.device)
+    def target_device_label(self, cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
+        """What the target runs on, as the page calls it; cores, borrowed: those it uses where that is the CPU."""
+        return core_label(cores, borrowed) if self.target.device == "cpu" else gpu_name(self.target.device)
 
     def draft_device_label(self) -> str:
         return core_label(self.cores.draft)

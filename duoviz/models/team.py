@@ -15,45 +15,45 @@ import torch
 from duoviz.models.barrier import MEETING
 
 
-class Lent(NamedTuple):
+class Borrowed(NamedTuple):
     """Cores a forward may use once busy[0], int64 shared with whoever works on them, is 0."""
 
     cores: tuple[int, ...] = ()
     busy: np.ndarray = np.ones(1, np.int64)
 
 
-NOTHING = Lent()
-LENT: ContextVar[Lent] = ContextVar("LENT")
+NOTHING = Borrowed()
+BORROWED: ContextVar[Borrowed] = ContextVar("BORROWED")
 
 
 @contextmanager
-def lent(cores: tuple[int, ...], busy: np.ndarray) -> Iterator[None]:
-    """Lend these cores to the forwards of the calling thread (see `Lent`)."""
-    token = LENT.set(Lent(cores, busy))
+def borrowing(cores: tuple[int, ...], busy: np.ndarray) -> Iterator[None]:
+    """Let the calling thread's forwards borrow these cores (see `Borrowed`)."""
+    token = BORROWED.set(Borrowed(cores, busy))
     try:
         yield
     finally:
-        LENT.reset(token)
+        BORROWED.reset(token)
 
 
 class Team:
     """The calling thread and helpers, which keep the cores of the thread that made them and sleep between forwards.
 
-    With lent cores there is one helper more, on them, which joins a forward once they are lent.
+    With borrowed cores there is one helper more, on them, which joins a forward once they are free.
     """
 
-    def __init__(self, threads: int, lent_cores: tuple[int, ...] = ()):
+    def __init__(self, threads: int, borrowed_cores: tuple[int, ...] = ()):
         self.threads, self.lock = threads, threading.Lock()
-        self.parts = threads + bool(lent_cores)
+        self.parts = threads + bool(borrowed_cores)
         self.orders: list[SimpleQueue] = [SimpleQueue() for _ in range(self.parts - 1)]
         for rank, orders in enumerate(self.orders, 1):
-            cores = lent_cores if rank == threads else ()
+            cores = borrowed_cores if rank == threads else ()
             threading.Thread(target=help_with, args=(orders, rank, threads, cores), daemon=True).start()
 
     def run(self, work: Callable[..., None], *arguments: Any) -> None:
         """Call work(*arguments, meeting, rank, threads) in each thread; `meeting`: see `barrier`.
 
-        It must have been called before, so that it is compiled: a helper that fails would be waited for without end.
+        It must be compiled already: a helper that fails would be waited for without end.
         """
         meeting = np.zeros(MEETING, np.int64)
         if self.parts == 1:
@@ -84,12 +84,12 @@ def help_with(orders: SimpleQueue, rank: int, threads: int, cores: tuple[int, ..
 def team(most: int) -> Team:
     """The calling thread's: torch's number of threads, at most `most`, on the same cores."""
     cores = frozenset(os.sched_getaffinity(0))
-    return made_team(min(torch.get_num_threads(), most), cores, LENT.get(NOTHING).cores)
+    return made_team(min(torch.get_num_threads(), most), cores, BORROWED.get(NOTHING).cores)
 
 
 @cache
-def made_team(threads: int, cores: frozenset[int], lent_cores: tuple[int, ...]) -> Team:
-    return Team(threads, lent_cores)
+def made_team(threads: int, cores: frozenset[int], borrowed_cores: tuple[int, ...]) -> Team:
+    return Team(threads, borrowed_cores)
 
 
 # A child has none of its parent's threads.

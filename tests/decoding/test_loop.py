@@ -17,7 +17,7 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import Cores
-from duoviz.models.team import LENT, NOTHING
+from duoviz.models.team import BORROWED, NOTHING
 from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import tokens
 from tests.tiny import CORE, change_pair, draft_with, run, tiny_engine
@@ -31,7 +31,7 @@ def watched(engine):
     forward, read = target.forward, draft.model.forward
 
     def watched_forward(ids, **options):
-        events.append(("target", len(ids), torch.get_num_threads(), LENT.get(NOTHING).cores))
+        events.append(("target", len(ids), torch.get_num_threads(), BORROWED.get(NOTHING).cores))
         return forward(ids, **options)
 
     def watched_read(ids, **options):
@@ -140,8 +140,8 @@ def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
     assert [next(run)["type"], next(run)["type"]] == ["header", "iteration"]
     assert events == [("target", PREFILL_CHUNK, 2, ()), ("target", len(PROMPT) - PREFILL_CHUNK, 2, ())]
     list(run)
-    lent = (CORE + 1,) if method == "duodecoding" else ()
-    assert {event[2:] for event in events[2:] if event[0] == "target"} == {(1, lent)}
+    borrowed = (CORE + 1,) if method == "duodecoding" else ()
+    assert {event[2:] for event in events[2:] if event[0] == "target"} == {(1, borrowed)}
     assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
 
 

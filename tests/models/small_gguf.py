@@ -14,24 +14,15 @@ def write_gguf(file: Path) -> None:
     matrices = {"attn_q": 32, "attn_k": 16, "attn_v": 16, "attn_output": 32}
     matrices |= {"ffn_gate": 32, "ffn_up": 32, "ffn_down": 32}
     writer = GGUFWriter(file, "llama")
-    writer.add_name("tiny")
-    writer.add_block_count(1)
-    writer.add_context_length(64)
-    writer.add_embedding_length(32)
-    writer.add_feed_forward_length(32)
-    writer.add_head_count(2)
-    writer.add_head_count_kv(1)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(16)
-    writer.add_rope_freq_base(10_000.0)
-    writer.add_vocab_size(len(tokens))
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("smollm")
-    writer.add_token_list(tokens)
-    writer.add_token_types([3, 3] + [1] * (len(tokens) - 2))
-    writer.add_token_merges([f"{one} {two}" for one in letters for two in letters])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
+    written = {
+        "name": "tiny", "block_count": 1, "context_length": 64, "embedding_length": 32, "feed_forward_length": 32,
+        "head_count": 2, "head_count_kv": 1, "layer_norm_rms_eps": 1e-5, "rope_dimension_count": 16,
+        "rope_freq_base": 10_000.0, "vocab_size": len(tokens), "tokenizer_model": "gpt2", "tokenizer_pre": "smollm",
+        "token_list": tokens, "token_types": [3, 3] + [1] * (len(tokens) - 2),
+        "token_merges": [f"{one} {two}" for one in letters for two in letters], "bos_token_id": 0, "eos_token_id": 1,
+    }  # fmt: skip
+    for name, value in written.items():
+        getattr(writer, f"add_{name}")(value)
     add_matrix(writer, "token_embd", len(tokens))
     for name, rows in matrices.items():
         add_matrix(writer, f"blk.0.{name}", rows)

@@ -17,7 +17,7 @@ from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.llama import Llama, load_llama
 from duoviz.models.llama_config import LlamaConfig
 from duoviz.models.machine_code import compiled
-from duoviz.models.team import Team, lent, team
+from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.weights import Matrix
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
@@ -52,16 +52,6 @@ def test_it_computes_what_transformers_does(family, precision, tolerance, tmp_pa
     assert ours.shape == exact.shape and (exact - ours).norm() / exact.norm() < tolerance
 
 
-def test_a_tree_grows_and_its_path_is_kept(large):
-    model, exact, prompt = loaded(large), loaded(large, "float64"), random_ids(70)
-    for decoder in (model, exact):
-        decoder.forward(prompt)
-        decoder.forward([5, 6], parents=[69, 69])
-        decoder.forward([7, 8, 9], parents=[70, 71, 71])
-        decoder.keep([71, 74], [])
-    assert torch.allclose(model.forward([4]).double(), exact.forward([4]), atol=1e-4)
-
-
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
     model, ids = loaded(large, precision), random_ids(2 * TILE + 70)
@@ -70,15 +60,18 @@ def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
         model.crop(0)
         chunks = [model.forward(ids[start : start + rows]) for start in range(0, len(ids), rows)]
         assert torch.equal(torch.cat(chunks), alone)
-    # The same text again, each token with a sibling in front of it.
+    following = model.forward([4])
+    # The same text again, each token with a sibling in front of it, and then without them.
     model.crop(60)
-    path = 59
+    path = [59]
     for place in range(60, len(ids), 2):
         start, pair = model.length, ids[place : place + 2]
-        logits = model.forward([9, pair[0], 9, pair[1]], parents=[path, path, start + 1, start + 1])
+        logits = model.forward([9, pair[0], 9, pair[1]], parents=[path[-1], path[-1], start + 1, start + 1])
         assert torch.equal(logits[[1, 3]], alone[place : place + 2])
-        path = start + 3
-    assert torch.equal(model.forward([3, 4], rows=[1], parents=[path, path]), model.forward([4], parents=[path]))
+        path += [start + 1, start + 3]
+    assert torch.equal(model.forward([3, 4], rows=[1], parents=[path[-1]] * 2), following)
+    model.keep(path[1:])
+    assert torch.equal(model.forward([4]), following)
 
 
 @pytest.mark.parametrize("threads", [2, 8])
@@ -184,15 +177,15 @@ def test_a_thread_that_is_late_is_waited_for():
     assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
 
 
-@pytest.mark.parametrize("lent_in", [0, 2, None])
-def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_lent(lent_in):
+@pytest.mark.parametrize("borrowed_in", [0, 2, None])
+def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_free(borrowed_in):
     """And where that is after the last part, it does nothing."""
     team, busy, log = Team(2, tuple(available_cores())[:1]), np.ones(1, np.int64), []
 
     def work(meeting, rank, threads):
         part, now = (join(meeting, busy), threads + 1) if rank == threads else (0, threads)
         while part < 4:
-            if rank == 0 and part == lent_in:
+            if rank == 0 and part == borrowed_in:
                 busy[0] = 0
                 while not meeting[KNOCKED]:
                     time.sleep(0.001)
@@ -207,31 +200,30 @@ def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_lent(lent_in
         busy[0] = 1
         log.clear()
         team.run(work)
-        ranks = {part: (0, 1) if lent_in is None or part < lent_in else (0, 1, 2) for part in range(4)}
+        ranks = {part: (0, 1) if borrowed_in is None or part < borrowed_in else (0, 1, 2) for part in range(4)}
         assert sorted(log) == [(part, rank, len(ranks[part])) for part in range(4) for rank in ranks[part]]
 
 
 def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypatch):
-    model, allowed = loaded(large), []
-    decoder, weights = model.decoder, model.decoder.weights
+    decoder, allowed = loaded(large).decoder, []
+    monkeypatch.setattr(compiled_decoder, "team", lambda most: allowed.append(most) or team(1))
+    weights = decoder.weights
     size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
-    monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / 3.5)
-    assert [decoder.most_threads(rows) for rows in (1, 16, 32, 160)] == [3, 3, 7, 35]
-    monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size * 100)
-    monkeypatch.setattr(compiled_decoder, "team", lambda most: allowed.append(most) or team(most))
-    model.forward(random_ids(3))
-    assert allowed == [1]
+    for share, rows in ((3.5, 1), (3.5, 32), (0.01, 3)):
+        monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / share)
+        decoder.forward([3] * rows, range(rows), np.tri(rows, dtype=np.bool_), [0])
+    assert allowed == [3, 7, 1]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_the_bits_are_the_same_with_a_core_that_is_lent_meanwhile(large, threads, set_threads):
+def test_the_bits_are_the_same_with_a_core_that_is_borrowed_meanwhile(large, threads, set_threads):
     model, ids, busy = loaded(large), random_ids(TILE + 3), np.zeros(1, np.int64)
     alone = model.forward(ids)
     set_threads(threads)
     for number in range(20):
         model.crop(0)
         busy[0] = number % 2
-        with lent(tuple(available_cores())[:1], busy):
+        with borrowing(tuple(available_cores())[:1], busy):
             if number % 2:
                 threading.Timer(0.002, busy.fill, (0,)).start()
             assert torch.equal(model.forward(ids), alone)
