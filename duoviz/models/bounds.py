@@ -16,7 +16,7 @@ MEMORY = 2_000_000_000
 TOO_LONG = "A model's tokenizer or chat template took too long, so its process was ended: choose another model"
 KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
 
-# Where the bounds hold: what standard error is, and nothing, which it is meanwhile. Rust tells of its panics at length.
+# Where the bounds hold: standard error, and /dev/null, which replaces it meanwhile: Rust tells of its panics at length.
 held: tuple[int, int] | None = None
 
 
@@ -33,7 +33,7 @@ def why_ended(code: int | None) -> str:
 
 @contextmanager
 def timed(seconds: float) -> Iterator[None]:
-    """What takes more seconds of processor time ends the process, whatever it is in the midst of; it prints nothing."""
+    """The block ends the process after so many seconds of processor time, and prints nothing."""
     if not held:
         yield
         return
@@ -49,7 +49,7 @@ def timed(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def bounded(seconds: float) -> Iterator[None]:
-    """The same, and what takes too much memory has MemoryError, or ends the process."""
+    """As `timed`; too much memory raises MemoryError, or ends the process."""
     if not held:
         yield
         return

@@ -119,10 +119,7 @@ def read_config(folder: Path) -> dict:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that hold the model, as transformers names and prefers them; none where it has no such.
-
-    Raises UserError for a damaged index.
-    """
+    """The model's safetensors files, as transformers names and prefers them. Raises UserError for a damaged index."""
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if single.is_file():
         return [single]

@@ -11,19 +11,18 @@ from torch import Tensor
 from duoviz.models.language_model import LanguageModel, as_array
 from duoviz.models.ngrams import Match, NGrams
 
-# Of a long text the model itself reads only so many tokens, the last. The look-up knows the whole text, so a draft of
-# two layers guesses nearly as well, and is ready when the target has its second token.
+# The model itself reads only the last READS tokens of a long text. The look-up knows all of it, so a draft of two
+# layers guesses nearly as well, and is ready when the target has its second token.
 READS = 128
 
 
 class Copying:
     """A model mixed with a look-up in its own context; meets `LanguageModel`.
 
-    Where the longest end of the text (up to n tokens) stood earlier, followed by a token c, the distribution becomes
-    (1 − w) · q + w · [c]; w depends on n and on the kind of match. Only drafts are mixed so: a draft's distribution may
-    be anything, the text stays the target's. A token c that the model's head does not know gets a column of its own
-    behind the head's, for that forward: `known` names it. weights: for each of ngrams.KINDS w_1, w_2, …, each at least
-    0 and below 1.
+    Where the longest end of the text (n tokens) stood earlier, followed by a token c, the distribution q becomes
+    (1 − w) · q + w · [c]. Only drafts are mixed so: whatever their distribution, the text stays the target's. A token c
+    that the model's head does not know gets a column behind the head's for that forward: `known` names it. weights: w
+    by the kind of match (ngrams.KINDS) and n, in [0, 1).
     """
 
     def __init__(self, model: LanguageModel, weights: Sequence[Sequence[float]]):
@@ -84,8 +83,8 @@ class Copying:
         return self.chain.tokens[max(0, root + 1 - self.chain.longest) : root + 1] + path
 
     def mix(self, logits: Tensor, matches: Sequence[Match | None]) -> Tensor:
-        """Logits whose softmax is the mixture, float [rows, columns], of such logits, which may be changed, and a
-        match for each row; `known` is set to their columns."""
+        """Logits [rows, columns] whose softmax is the mixture, from the model's, which it may change, and each row's
+        match; sets `known` to their columns."""
         copied = {row: match for row, match in enumerate(matches) if match and self.weight(match) > 0}
         logits = self.widened(logits, [match.token for match in copied.values()])
         for row, match in copied.items():

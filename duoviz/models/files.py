@@ -20,9 +20,9 @@ OUR_DRAFT = "duoviz draft"
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's folder, looked into: what it is called, its config, how many numbers its weights are.
+    """A model's folder: what the model is called, its config, how many numbers its weights hold.
 
-    shape: the one of `shapes.SHAPES` that it is put into, which config and parameters are of; None for its own.
+    shape: of `shapes.SHAPES`, which it is put into, and which config and parameters are of; None for its own.
     """
 
     label: str

@@ -23,9 +23,9 @@ TREE_SLOTS = 1024
 
 
 class Llama:
-    """A decoder of the Llama family that meets `LanguageModel`; not safe for use by two threads at once.
+    """A decoder of the Llama family (see `llama_config.is_lean`) that meets `LanguageModel`; for one thread at a time.
 
-    For what it does see `llama_config.is_lean`. Its logits are float32 in the precisions float32 and int8.
+    Its logits are float32 in the precisions float32 and int8.
     """
 
     supports_tree, joinable = True, False
@@ -41,21 +41,19 @@ class Llama:
         context_limit: int | None = None,
         vocabulary: int | None = None,
     ):
-        """weights: see WeightReader. Raises KeyError where one is missing, RuntimeError where one is of another size.
+        """weights: see WeightReader. context_limit: of the pair, where it is smaller than the model's. vocabulary: the
+        target's number of tokens: no higher id is proposed, and every lower one can be read.
 
-        The context is `context_limit` where that is given and smaller than the model's own.
-        vocabulary: another model's number of tokens: no higher id is proposed, and every lower one can be read.
+        Raises KeyError for a missing tensor, RuntimeError for one of another size.
         """
         if config.heads % config.kv_heads or config.head_dim % 2:
             raise RuntimeError(f"{config.heads} heads of {config.head_dim} cannot share {config.kv_heads} of keys")
         self.precision, self.device, self.label = precision, device, label
         self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
-        if self.known is not None and not (
-            self.known.dim() == 1 and (self.known.diff(prepend=torch.tensor([-1])) > 0).all()
-        ):
-            raise RuntimeError("lm_head.known does not ascend")
-        if self.known is not None and vocabulary:
-            self.known = self.known[self.known < vocabulary]
+        if self.known is not None:
+            if self.known.dim() != 1 or (self.known.diff(prepend=torch.tensor([-1])) <= 0).any():
+                raise RuntimeError("lm_head.known does not ascend")
+            self.known = self.known[self.known < vocabulary] if vocabulary else self.known
         known = config.vocab_size if self.known is None else len(self.known)
         self.vocab_size = min(known, vocabulary or known)
         self.context_limit = min(context_limit or config.context_limit, config.context_limit)

@@ -18,7 +18,7 @@ from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
 from duoviz.models.progress import Course, Progress, no_progress, part_of
-from duoviz.models.registry import find_pair, refuse_draft
+from duoviz.models.registry import check_draft, find_pair
 from duoviz.models.tokenizers import check_tokenizers, load_tokenizer
 
 # The share of the work that a download takes, and of the rest the share until the tokenizer is loaded.
@@ -26,10 +26,9 @@ FETCHING, TOKENIZER = 0.9, 0.3
 
 
 def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> LanguageModel:
-    """The model in a folder: by the lean decoder where it can, else by transformers.
+    """The model in a folder: by the lean decoder where it can, else by transformers. Raises UserError.
 
-    shape: see `ModelFiles`. options: of `load_llama` and `load_transformers`, which take the same. A draft whose config
-    has weights for `copying` copies too. Raises UserError.
+    shape: see `ModelFiles`. options: of `load_llama` and of `load_transformers`.
     """
     config = read_config(folder)
     if is_lean(config):
@@ -42,9 +41,9 @@ def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> Lan
 
 @dataclass(frozen=True)
 class PreparedPair:
-    """A pair whose files are here and which fits in memory: its draft can be loaded, while `load` reads its target.
+    """A pair whose files are here and which fits in memory: its draft can be loaded while `load` reads its target.
 
-    prompt_format: see Models. memory: see Pair. fetched: how much of the whole work it was to fetch the files.
+    prompt_format: see Models. memory: see Pair. fetched: the fraction of the work that fetching took.
     """
 
     name: str
@@ -101,9 +100,8 @@ def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles
     limit = min(context_of(target), context_of(draft))
     label = f"{draft.label} ({draft_precision})"
     load = partial(load_model, context_limit=limit)
-    load_draft = partial(load, draft.folder, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
-    if not models.draft:
-        load_draft = partial(refuse_draft, name)
+    load_draft = partial(load, draft.folder) if models.draft else partial(check_draft, name)
+    load_draft = partial(load_draft, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
     return PreparedPair(
         name=name,
         files=(target, draft),

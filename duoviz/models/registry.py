@@ -1,9 +1,8 @@
 """The registry of (target, draft) pairs, and what a pair's name means."""
 
 import os
-import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from duoviz.errors import UserError
 from duoviz.outside import in_short, is_text
@@ -65,15 +64,10 @@ def find_pair(name: object) -> Models:
     )
 
 
-def check_draft(name: object) -> None:
-    """Raise UserError where a pair has no draft."""
+def check_draft(name: object, **options: Any) -> Any:
+    """Raise UserError where a pair has no draft; with a loader's options it stands in for the draft's loader."""
     if not find_pair(name).draft:
-        refuse_draft(name)
-
-
-def refuse_draft(name: object, **options: Any) -> NoReturn:
-    """Raise UserError; in place of loading the draft of a pair that has none."""
-    raise UserError(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
+        raise UserError(f'{in_short(name)} is a target without a draft, which this needs: write "TARGET + DRAFT".')
 
 
 def larger(name: str) -> str:
@@ -86,7 +80,7 @@ def larger(name: str) -> str:
 
 def is_on_hub(model: str) -> bool:
     """Whether a name can only be that of a model on the hub."""
-    looks_like_a_folder = re.match(r"[./~\\]", model) or model.count("/") > 1
+    looks_like_a_folder = model.startswith((".", "/", "~")) or model.count("/") > 1
     return model != EMBEDDED and not looks_like_a_folder and not os.path.isdir(os.path.expanduser(model))
 
 

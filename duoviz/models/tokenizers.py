@@ -26,10 +26,8 @@ def tokenizer_class(folder: Path) -> Any:
     """transformers' class for the tokenizer in a folder."""
     import transformers
 
-    try:
-        name = read_json(folder / "tokenizer_config.json").get("tokenizer_class")
-    except UserError:
-        name = None
+    file = folder / "tokenizer_config.json"
+    name = read_json(file).get("tokenizer_class") if file.exists() else None
     # What AutoTokenizer would find for it, after an import that takes seconds.
     return transformers.TokenizersBackend if name == "TokenizersBackend" else transformers.AutoTokenizer
 

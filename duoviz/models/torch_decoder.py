@@ -58,8 +58,8 @@ class TorchDecoder:
         rows = Rows(ids, depths, mask, logit_rows)
         if self.graphs and len(ids) <= MOST_ROWS:
             return self.graphs.replay(rows)
-        numbers, mask = rows.tensors(*mask.shape, spare=0)
-        return self.step(numbers.to(self.device), mask.to(self.device), len(logit_rows))
+        numbers, padded_mask = rows.tensors(*mask.shape, spare=0)
+        return self.step(numbers.to(self.device), padded_mask.to(self.device), len(logit_rows))
 
     def step(self, numbers: Tensor, mask: Tensor, logit_rows: int) -> Tensor:
         """Logits [logit_rows, vocab]; numbers, mask: see `Rows.tensors`."""

@@ -22,7 +22,7 @@ PROBE = (3, 1, 4, 1, 5, 9)
 
 
 class TransformersModel:
-    """A causal language model of transformers that meets `LanguageModel`; not safe for use by two threads at once."""
+    """A causal language model of transformers that meets `LanguageModel`; for one thread at a time."""
 
     def __init__(
         self,
@@ -111,8 +111,7 @@ class TransformersModel:
             layer.keys, layer.values = keys[:, :, : self.length], values[:, :, : self.length]
 
     def states(self) -> Iterator[tuple[DynamicLayer, Tensor, Tensor]]:
-        """The cache's layers with their keys and values, [1, heads, slots, head size]; those that borrow another
-        layer's have none."""
+        """The cache's layers with keys and values of their own, [1, heads, slots, head size]."""
         for layer in self.cache.layers:
             if isinstance(layer, DynamicLayer) and layer.keys is not None and layer.values is not None:
                 yield layer, layer.keys, layer.values
@@ -180,10 +179,7 @@ class TransformersModel:
         return self.are_close(logits, self.run_fresh(ids)[-len(logits) :])
 
     def are_close(self, logits: Tensor, fresh: Tensor) -> bool:
-        """Whether two ways to compute the same logits gave the same, within the precision.
-
-        Of logits that are not finite, a run says so that meets them.
-        """
+        """Whether logits computed in two ways agree within the precision; a run meets those that are not finite."""
         finite = fresh.isfinite()
         apart = (logits - fresh)[finite].norm() / fresh[finite].norm()
         return not apart > TOLERANCES[self.precision]
