@@ -138,20 +138,8 @@ def test_a_daemonic_parent_runs_the_draft_too(vanilla_text):
     assert answer["texts"] == [vanilla_text] * 2 and answer["tested"]
 
 
-def test_no_network_and_no_cache_is_one_line_on_the_command_line(tmp_path):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
-    environment |= {"DUOVIZ_CACHE": str(tmp_path / "cache"), "PIP_CONFIG_FILE": os.devnull}
-    environment |= {"PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
-    command = [sys.executable, "-m", "duoviz", "generate", "hi"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, env=environment)
-    lines = [line for line in done.stderr.splitlines() if line.startswith("duoviz:")]
-    assert done.returncode == 1 and len(lines) == 1 and "Check the network and start again." in lines[0]
-    assert "Traceback" not in done.stderr and not done.stdout.strip()
-
-
-@pytest.mark.parametrize("kind", ["panics", "aborts"])
-def test_a_model_that_breaks_what_reads_it_is_one_line_on_the_command_line(kind, tmp_path):
-    models = f"{(made := hostile(tmp_path / kind, kind))} + {made}"
+def test_a_model_that_ends_the_process_which_reads_it_is_one_line_on_the_command_line(tmp_path):
+    models = f"{(made := hostile(tmp_path / 'made', 'aborts'))} + {made}"
     command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--method", "vanilla", "--pair", models]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     *progress, last = done.stderr.splitlines()

@@ -1,5 +1,7 @@
 """What transformers computes, to compare with."""
 
+import random
+
 import torch
 import transformers as hf
 
@@ -84,3 +86,33 @@ def random_ids(count, seed=0):
 
 def close(a, b):
     return torch.allclose(a, b, rtol=0, atol=TOLERANCE)
+
+
+def wander(model, follows, text, *, seed):
+    """Let random trees grow on a text; of each a path is kept with what grows below it, or the text's end is cropped.
+
+    follows: whether these logits are right after a path, while so much of it is a chain.
+    """
+    chance = random.Random(seed)
+    for _ in range(6):
+        root = model.length - 1
+        paths, slots = {root: text}, {root: []}
+        for _ in range(3):
+            parents, start = [chance.choice(list(paths)) for _ in range(2)], model.length
+            tokens = [chance.randrange(2, 6) for _ in parents]
+            for slot, logits in enumerate(model.forward(tokens, parents=parents), start):
+                token, parent = tokens[slot - start], parents[slot - start]
+                paths[slot], slots[slot] = [*paths[parent], token], [*slots[parent], slot]
+                assert follows(logits, text, paths[slot])
+        if chance.random() < 0.5:
+            kept = chance.choice([slot for slot in paths if slot != root])
+            below = [slot for slot in paths if kept in slots[slot] and slot != kept]
+            model.keep(slots[kept], below)
+            text = paths[kept]
+            for slot, old in enumerate(below, len(text)):
+                assert follows(model.forward([3], parents=[slot])[0], text, [*paths[old], 3])
+        else:
+            text = text[: len(text) - chance.randrange(3)]
+        model.crop(len(text))
+        text = [*text, 3]
+        assert follows(model.forward([3])[0], text, text)

@@ -1,6 +1,4 @@
-"""Earlier turns of a conversation: in the prompt, and in the trace."""
-
-from dataclasses import replace
+"""A conversation: each turn is a run of its own."""
 
 import pytest
 
@@ -9,29 +7,9 @@ from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.runner import Lane
-from tests.tiny import DigitTokenizer, tiny_engine
+from tests.tiny import tiny_engine
 
-BEFORE = [("who?", "me"), ("why?", "so")]
 LANE = Lane("duo", "duodecoding", Settings(max_new_tokens=12))
-
-
-class RoleTokenizer(DigitTokenizer):
-    def render(self, chat):
-        return "".join(f"[{message['role']} {message['content']}]" for message in chat)
-
-
-@pytest.mark.parametrize(
-    "changes, raw, text",
-    [
-        ({}, False, "[user who?][assistant me][user why?][assistant so][user ok]"),
-        ({"prompt_format": "USER: {prompt} ASSISTANT:"}, False,
-         "USER: who? ASSISTANT: me USER: why? ASSISTANT: so USER: ok ASSISTANT:"),
-        ({}, True, "who?mewhy?sook"),
-    ],
-)  # fmt: skip
-def test_earlier_turns_stand_before_the_prompt(changes, raw, text):
-    pair = replace(tiny_engine().pair, tokenizer=RoleTokenizer(), **changes)
-    assert pair.encode("ok", raw=raw, before=BEFORE) == DigitTokenizer()(text)["input_ids"]
 
 
 def test_each_turn_is_asked_with_the_answers_before_it():

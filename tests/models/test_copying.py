@@ -12,6 +12,7 @@ from duoviz.models import copying
 from duoviz.models.copying import Copying
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE, Match, NGrams
 from tests.decoding.proposals import tokens
+from tests.models.reference import wander
 from tests.tiny import VOCABULARY, reference_model, run, tiny_engine
 from tests.weights import tiny_decoder
 
@@ -73,43 +74,16 @@ def test_of_a_long_text_the_model_reads_the_end_and_the_look_up_all(reference, m
 
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_keep_and_crop(reference, seed):
-    chance = random.Random(seed)
     model, text = Copying(tiny_decoder(3), [WEIGHTS] * 3), repetitive(12, seed)
 
-    def follows(logits, path):
+    def follows(logits, chain, path):
         """Only what stands in the chain is looked up, by a suffix that may reach into the branch."""
-        wanted = mixture(plain(reference, path), expected_copy(text, path))
+        wanted = mixture(plain(reference, path), expected_copy(chain, path))
         return torch.allclose(logits.softmax(-1), wanted, rtol=0, atol=1e-9)
 
-    for end, row in enumerate(model.forward(text), 1):
-        assert torch.allclose(
-            row.softmax(-1), mixture(plain(reference, text[:end]), expected_copy(text[:end], text[:end])), atol=1e-9
-        )
-    for _ in range(6):
-        root = model.length - 1
-        paths, slots = {root: list(text)}, {root: []}
-        for _ in range(3):
-            parents = [chance.choice(list(paths)) for _ in range(2)]
-            tokens = [chance.randrange(2, 6) for _ in parents]
-            start = model.length
-            logits = model.forward(tokens, parents=parents)
-            for row, (token, parent) in enumerate(zip(tokens, parents, strict=True)):
-                paths[start + row], slots[start + row] = [*paths[parent], token], [*slots[parent], start + row]
-                assert follows(logits[row], paths[start + row])
-        if chance.random() < 0.5:
-            kept = chance.choice([slot for slot in paths if slot != root])
-            below = [slot for slot in paths if kept in slots[slot] and slot != kept]
-            model.keep(slots[kept], below)
-            text = paths[kept]
-            for slot, old in enumerate(below, len(text)):
-                # What is below goes on from the path, as it did.
-                assert follows(model.forward([3], parents=[slot])[0], [*paths[old], 3])
-            model.crop(len(text))
-        else:
-            text = text[: len(text) - chance.randrange(3)]
-            model.crop(len(text))
-        text = [*text, 3]
-        assert follows(model.forward([3])[0], text)
+    for end, logits in enumerate(model.forward(text), 1):
+        assert follows(logits, text[:end], text[:end])
+    wander(model, follows, text, seed=seed)
 
 
 def test_a_token_beyond_the_vocabulary_is_not_copied():

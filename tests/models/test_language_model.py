@@ -7,7 +7,7 @@ import torch
 
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
-from tests.models.reference import (  # fmt: skip
+from tests.models.reference import (
     FAMILIES,
     OTHERS,
     close,
@@ -16,6 +16,7 @@ from tests.models.reference import (  # fmt: skip
     other_model,
     random_ids,
     saved,
+    wander,
     wrapped,
 )
 
@@ -54,56 +55,12 @@ def model(pair):
     return pair[1]()
 
 
-def test_tree_that_grows_over_several_calls(reference, model):
-    prompt = random_ids(12)
-    model.forward(prompt)
-    first = model.forward([5, 6, 7], parents=[11, 11, 12])  # 5 and 6 after the prompt, 7 after 5
-    second = model.forward([8, 9], parents=[13, 14])  # 8 after 6, 9 after 7
-    third = model.forward([10], parents=[16])
-    paths = {0: [5], 1: [6], 2: [5, 7]}
-    for row, path in paths.items():
-        assert close(first[row], expected(reference, prompt + path)[-1])
-    assert close(second[0], expected(reference, prompt + [6, 8])[-1])
-    assert close(second[1], expected(reference, prompt + [5, 7, 9])[-1])
-    assert close(third[0], expected(reference, prompt + [5, 7, 9, 10])[-1])
-
-
-def test_keep_then_continue(reference, model):
-    prompt = random_ids(12)
-    model.forward(prompt)
-    model.forward([5, 6], parents=[11, 11])
-    model.forward([7, 8], parents=[12, 13])
-    model.keep([13, 15])
-    assert model.length == 14
-    assert close(model.forward([9])[0], expected(reference, prompt + [6, 8, 9])[-1])
-    # The kept path is a chain again: another tree can grow on it.
-    grown = model.forward([3, 4], parents=[14, 13])
-    assert close(grown[0], expected(reference, prompt + [6, 8, 9, 3])[-1])
-    assert close(grown[1], expected(reference, prompt + [6, 8, 4])[-1])
-
-
-def test_keep_what_grows_below_the_path(reference, model):
-    prompt = random_ids(12)
-    model.forward(prompt)
-    model.forward([5, 6], parents=[11, 11])
-    model.forward([7, 8, 9, 3], parents=[12, 13, 13, 15])  # 7 after 5, 8 and 9 after 6, 3 after 8
-    model.keep([13], [16, 15, 17])
-    assert model.length == 16
-    grown = model.forward([4, 2, 5], parents=[13, 15, 12])
-    for row, path in enumerate([[6, 9, 4], [6, 8, 3, 2], [6, 5]]):
-        assert close(grown[row], expected(reference, prompt + path)[-1])
-    model.crop(13)
-    assert close(model.forward([9])[0], expected(reference, prompt + [6, 9])[-1])
-
-
-def test_crop_then_continue(reference, model):
-    ids = random_ids(20)
-    model.forward(ids)
-    model.forward([5, 6], parents=[19, 19])
-    model.crop(15)
-    assert close(model.forward([7, 8]), expected(reference, ids[:15] + [7, 8])[-2:])
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_grow_and_are_kept_and_cropped(reference, model, seed):
+    model.forward(prompt := random_ids(12))
+    wander(model, lambda logits, _, path: close(logits, expected(reference, path)[-1]), prompt, seed=seed)
     with pytest.raises(ValueError):
-        model.crop(18)
+        model.crop(model.length + 1)
 
 
 def test_full_context_changes_nothing(reference, model):

@@ -10,13 +10,28 @@ from duoviz.errors import UserError
 from duoviz.models.load import load_pair
 from duoviz.models.tokenizers import Tokenizer
 from tests.models.folders import folder, llama, tokenizer
-from tests.tiny import tiny_engine
+from tests.tiny import DigitTokenizer, tiny_engine
+
+BEFORE = [("who?", "me"), ("why?", "so")]
 
 
-def test_a_pairs_own_prompt_format():
-    pair = replace(tiny_engine().pair, prompt_format="USER: {prompt} ASSISTANT:")
-    assert pair.encode("hi {x}") == pair.tokenizer("USER: hi {x} ASSISTANT:")["input_ids"]
-    assert pair.encode("hi {x}", raw=True) == pair.tokenizer("hi {x}")["input_ids"]
+class RoleTokenizer(DigitTokenizer):
+    def render(self, chat):
+        return "".join(f"[{message['role']} {message['content']}]" for message in chat)
+
+
+@pytest.mark.parametrize(
+    "changes, raw, text",
+    [
+        ({}, False, "[user who?][assistant me][user why?][assistant so][user ok {x}]"),
+        ({"prompt_format": "USER: {prompt} ASSISTANT:"}, False,
+         "USER: who? ASSISTANT: me USER: why? ASSISTANT: so USER: ok {x} ASSISTANT:"),
+        ({}, True, "who?mewhy?sook {x}"),
+    ],
+)  # fmt: skip
+def test_earlier_turns_stand_before_the_prompt(changes, raw, text):
+    pair = replace(tiny_engine().pair, tokenizer=RoleTokenizer(), **changes)
+    assert pair.encode("ok {x}", raw=raw, before=BEFORE) == DigitTokenizer()(text)["input_ids"]
 
 
 def test_a_chat_template_is_used_and_a_base_model_goes_on_with_the_text(two, tmp_path):
