@@ -1,4 +1,4 @@
-"""The server's connections: how many there may be, and which are closed because nothing comes of them."""
+"""The server's connections: how many there may be, and which are closed because they do nothing."""
 
 from asyncio import Transport
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from duoviz.web import bounds
 
 
 class Connection(H11Protocol):
-    """One that is closed at once where there are too many, or its peer has too many; most: of all."""
+    """Closes at once where its peer has more connections than are left for others. most: of all peers."""
 
     most = bounds.CONNECTIONS
 
@@ -25,7 +25,7 @@ def peer_of(connection: H11Protocol) -> str:
 
 
 def state_of(connection: H11Protocol) -> tuple[float, object]:
-    """For how many seconds a connection may stay as it is now, and what tells that it has not."""
+    """Seconds for which a connection may stay in its state, and that state."""
     cycle, waiting = connection.cycle, connection.transport.get_write_buffer_size()
     if waiting:
         return bounds.ANSWER, (cycle, waiting)
@@ -36,10 +36,10 @@ def state_of(connection: H11Protocol) -> tuple[float, object]:
 
 
 class Watch:
-    """Closes connections that have stayed as they are for too long."""
+    """Closes connections that have stayed in one state for too long."""
 
     def __init__(self):
-        # For each connection its state, and since when it has it.
+        # Of each connection its state, and since when.
         self.seen: dict[H11Protocol, tuple[object, float]] = {}
 
     def look(self, connections: Iterable[H11Protocol], now: float) -> None:

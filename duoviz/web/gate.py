@@ -1,4 +1,4 @@
-"""What stands before Gradio: only what the page and its documented endpoints use gets through, each in its turn."""
+"""ASGI middleware before Gradio: lets through what the page and its documented endpoints use, each in its turn."""
 
 import asyncio
 import re
@@ -19,8 +19,8 @@ from duoviz.web.rate_limiter import RateLimiter
 from duoviz.web.session_tracker import Event, SessionTracker
 from duoviz.workers.request_queue import SESSION_FULL
 
-# What is read: pages that Gradio makes anew each time, with the query it is asked for them (never a visitor's own:
-# what it makes of the first one it would give to all), files, and streams of events.
+# What may be read: pages with the query that Gradio gets for each (never a visitor's own, for Gradio would keep what
+# it made of the first one for all), files, and streams of events.
 PAGES = {"/": b"", "/config": b"", f"{API}/info": b"page=", f"{API}/openapi.json": b""}
 FILES = re.compile(
     r"/((assets|static|svelte|scripts|recordings)/.+|favicon\.ico|manifest\.json|robots\.txt|theme\.css|pwa_icon(/\d+)?)"
@@ -36,7 +36,7 @@ NOT_FOUND = "Not found."
 
 
 class Gate:
-    """An ASGI application before another one. page: what may be called. hosts: see `heads.known_hosts`."""
+    """Refuses what `app` need not see. page: what may be called. hosts: see `heads.known_hosts`."""
 
     def __init__(self, app: Callable, *, page: Page, tracker: SessionTracker, hosts: Set[str], limits: Limits):
         self.app, self.page, self.tracker, self.hosts = app, page, tracker, hosts
@@ -64,7 +64,7 @@ class Gate:
 
     @contextmanager
     def counted(self, scope: dict) -> Iterator[None]:
-        """Count an address's requests while they are under way. Raises Refused."""
+        """Count the request as one of its address while it is under way. Raises Refused."""
         address = address_of(scope, on_space=self.on_space)
         if self.under_way[address] >= bounds.REQUESTS_OF_ADDRESS:
             raise Refused(429, TOO_MANY)
@@ -83,7 +83,7 @@ class Gate:
             name = answer["event"] if answer else Request(scope).query_params.get("session_hash", "")
             if (session := self.tracker.of(name)) is None:
                 raise Refused(404, "This run does not exist, or has already ended.")
-            # Whoever listens has had its turn when it asked.
+            # No turn is needed: the call that this stream is about has had its own.
             with self.tracker.listening(session):
                 return await self.app(scope, receive, send)
         if path == f"{UPLOAD}_progress" and not self.on_space or FILES.fullmatch(path):
@@ -96,7 +96,7 @@ class Gate:
         await self.app(scope, receive, send)
 
     async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
-        """Let a file, a call or what ends one through. Raises Refused."""
+        """Let an upload, a call, or the cancelling of one through. Raises Refused."""
         if not self.on_space and is_foreign(scope, self.hosts):
             raise Refused(403, "This page takes nothing from pages of other sites.")
         if path == UPLOAD and not self.on_space:
@@ -115,7 +115,7 @@ class Gate:
             await self.app(scope, receive, send)
 
     async def call(self, call: Call, scope: dict, receive: Callable, send: Callable) -> None:
-        """Let a call through that will not be refused, in its turn. Raises Refused."""
+        """Let a call through in its turn: checked before, so that no mistake waits, and after. Raises Refused."""
         client = client_of(scope, call.session, on_space=self.on_space)
         self.check(call, client)
         await self.in_turn("call", scope)
@@ -129,17 +129,17 @@ class Gate:
         await self.app(scope, receive, noting_event(send, opened))
 
     def check(self, call: Call, client: Client) -> None:
-        """Raise Refused for a call that need not wait to be refused."""
+        """Raise Refused for a wrong argument, or where this client has asked for too much already."""
         events = self.tracker.undelivered()
         mine = [event for event in events if event.client.session == client.session]
         if call.endpoint:
             reason = self.page.endpoints[call.endpoint].refusal(dict(call.sent), client)
-            # A run that was let in just now is not in the queue yet.
+            # The endpoint counts the runs in the queue, where one that was let in just now is not yet.
             runs = sum(event.run for event in mine)
             if not reason and runs >= self.session_runs:
                 reason = SESSION_FULL.format(runs)
             if reason:
-                # In the form of Gradio's own validators, which its clients read.
+                # In the form that Gradio's clients read.
                 detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}
                 raise Refused(422, [detail])
         near = sum(event.client.address == client.address for event in events) if client.address else 0
@@ -149,7 +149,7 @@ class Gate:
 
     @asynccontextmanager
     async def content(self, scope: dict, receive: Callable) -> AsyncIterator[bytes]:
-        """The whole body of a request, of which few large ones are held at a time. Raises Refused."""
+        """The whole body of a request; few large ones are held at a time. Raises Refused."""
         content, too_long = bytearray(), Refused(413, f"A request may have at most {bounds.BODY:,} bytes.")
         if int(dict(scope["headers"]).get(b"content-length", 0)) > bounds.BODY:
             raise too_long
@@ -171,7 +171,7 @@ class Gate:
             yield bytes(content)
 
     async def in_turn(self, kind: str, scope: dict, cost: float = 1) -> None:
-        """Wait until this address may have something of this kind. Raises Refused where that takes too long."""
+        """Wait for this address's turn (see `bounds.RATES`). Raises Refused where that takes too long."""
         if client_of(scope, None, on_space=self.on_space).address is None:
             cost = cost / bounds.OWN
         delay = self.limiters[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
@@ -181,7 +181,7 @@ class Gate:
 
 
 def replayed(content: bytes, receive: Callable) -> Callable:
-    """The body once more, and then what comes after it."""
+    """A `receive` that gives the body again, and then what comes after it."""
     first: Iterable = iter([{"type": "http.request", "body": content, "more_body": False}])
 
     async def again() -> dict:
@@ -191,7 +191,7 @@ def replayed(content: bytes, receive: Callable) -> Callable:
 
 
 def noting_event(send: Callable, opened: Callable[[str], None]) -> Callable:
-    """Send on an answer, and tell the event that it names."""
+    """A `send` that also calls `opened` with the event that an answer names."""
 
     async def note(message: dict) -> None:
         if event := EVENT.fullmatch(message.get("body", b"")):

@@ -44,7 +44,7 @@ def delivered(demo: gr.Blocks, session: str, event: str) -> bool:
 
 
 async def forget(demo: gr.Blocks, session: str) -> None:
-    """End a session's events, and drop what waits for someone to listen: Gradio would keep it for ever."""
+    """End a session's events, and drop its messages, which Gradio would keep for ever."""
     queue = demo._queue
     await queue.clean_events(session_hash=session)
     queue.pending_event_ids_session.pop(session, None)
@@ -59,30 +59,30 @@ class Mailboxes(LRUCache):
 
 
 def watch_connections(demo: gr.Blocks, watch: Watch) -> None:
-    """Bound the server's connections from now on, and close those that stay as they are; nothing until it serves."""
+    """Bound the connections, and close those that do nothing; without effect until the server has started."""
     if server := getattr(demo, "server", None):
         server.config.http_protocol_class = Connection
         watch.look(server.server_state.connections, time.monotonic())
 
 
 def limit_the_log() -> None:
-    """Write what strangers can cause a few times and then once in a while, each time in short."""
+    """Let entries that strangers can cause through a few times, then once in a while, and cut them."""
     limited = LimitedLog()
     for logger in (log, *map(logging.getLogger, ("uvicorn.error", "asyncio", "python_multipart.multipart"))):
         logger.addFilter(limited)
     for module in (queueing, routes):
-        # All that these take of it.
+        # All that these two use of it.
         module.traceback = SimpleNamespace(print_exc=tell)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def tell() -> None:
-    """Write what a function of the page failed of, but for what its visitor is told."""
+    """Log why a function of the page failed, unless its visitor reads that."""
     if not isinstance(sys.exc_info()[1], gr.Error):
         log.exception("a function of the page failed")
 
 
 class LimitedLog(logging.Filter):
-    """Lets some records through, and then one in a while, with how many it left out; long ones are cut."""
+    """Lets some records through, then one in a while, which says how many were left out; cuts long ones."""
 
     def __init__(self):
         super().__init__()
@@ -101,6 +101,6 @@ class LimitedLog(logging.Filter):
 
 
 def cut(text: str) -> str:
-    """The beginning and the end of a text that is long."""
+    """A text; of a long one the beginning and the end."""
     half = bounds.LOGGED // 2
     return text if len(text) <= bounds.LOGGED else f"{text[:half]} … {text[-half:]}"

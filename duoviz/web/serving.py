@@ -1,4 +1,4 @@
-"""How the page is served: with bounds on what it holds, behind the gate, and watched."""
+"""Serves the page: behind the gate, within `bounds`, and swept of what nobody listens to."""
 
 import asyncio
 import resource
@@ -23,30 +23,32 @@ from duoviz.web.session_tracker import SessionTracker
 
 
 def bound_queue(demo: gr.Blocks) -> None:
-    """Bound Gradio's queue, which is the only way to what it runs, and calm it."""
+    """Bound Gradio's queue, through which all of the page's functions are called, and calm it."""
     demo.queue(max_size=bounds.WAITING, api_open=False)
     gradio_internals.calm(demo)
 
 
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
-    """Serve the page; options, and what is returned, as of `gr.Blocks.launch`. Raises UserError."""
+    """Serve the page; options and result as of `gr.Blocks.launch`. Raises UserError."""
     tracker = SessionTracker(partial(gradio_internals.delivered, demo))
     hosts = known_hosts(options.get("root_path"), options.get("server_name"))
     limits, page = hardware.limits, page_of(demo, hardware.endpoints)
-    gate = Middleware(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)
-    lifetime = partial(lifespan, demo, tracker, hosts, limits.on_space)
-    bounded = {
+    served = {
+        "middleware": [Middleware(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)],
+        "routes": front.routes(),
+        "lifespan": partial(lifespan, demo, tracker, hosts, limits.on_space),
+    }
+    options |= {
         "max_threads": limits.bounds.length + bounds.THREADS,
         "state_session_capacity": bounds.SESSIONS,
         "max_file_size": bounds.LARGEST_FILE,
         "enable_monitoring": False,
         "run_history": False,
-        # Its links lead to what the page has of its own, or to nothing.
+        # Gradio's links at the foot repeat what the page has, or lead to what is closed.
         "footer_links": [],
     }
-    served = {"middleware": [gate], "routes": front.routes(), "lifespan": lifetime}
     try:
-        launched = demo.launch(app_kwargs=served, ssr_mode=False, **bounded, **options)
+        launched = demo.launch(app_kwargs=served, ssr_mode=False, **options)
     except OSError as error:
         raise UserError(
             "The page cannot be served there: its port is taken, or its host is not one of this machine. "
@@ -60,10 +62,10 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 async def lifespan(
     demo: gr.Blocks, tracker: SessionTracker, hosts: set[str], on_space: bool, app: FastAPI
 ) -> AsyncIterator[None]:
-    """While the server runs: what nobody listens to is ended, and its log is kept short."""
+    """Around the server's life: guards what is outside Gradio's own middleware, and sweeps until the server stops."""
     gradio_internals.limit_the_log()
     Connection.most = allow_open_files()
-    # Before Gradio's own, which would answer some requests by themselves.
+    # Gradio's own middleware would answer some requests by itself.
     app.middleware_stack = guarded(app.middleware_stack or app.build_middleware_stack(), hosts, on_space=on_space)
     sweeping = asyncio.create_task(sweep(demo, tracker))
     try:
@@ -75,7 +77,7 @@ async def lifespan(
 
 
 async def sweep(demo: gr.Blocks, tracker: SessionTracker) -> None:
-    """End, again and again, what nobody has listened to for a while, and connections of which nothing comes."""
+    """End, once a second, the sessions that nobody listens to and the connections that do nothing."""
     watch = Watch()
     while True:
         await asyncio.sleep(bounds.LOOK)
@@ -85,10 +87,7 @@ async def sweep(demo: gr.Blocks, tracker: SessionTracker) -> None:
 
 
 def allow_open_files() -> int:
-    """Raise the number of files that may be open, as far as the system allows; how many of them connections may take.
-
-    The rest is for everything else.
-    """
+    """Let this process open as many files as the system allows; the number of connections that leaves enough files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

@@ -1,4 +1,4 @@
-"""Sharing: a tab, its fields and the iteration shown, as a link or a settings file; all in the browser."""
+"""Sharing a tab, its fields and the iteration shown, as a link or a settings file; done in the browser."""
 
 import os
 from typing import NamedTuple
@@ -9,13 +9,12 @@ from gradio.components import Component
 from duoviz.web.components import ShareBar
 from duoviz.web.visitors import AT_ONCE
 
-# How the names of the settings end with which a run reaches for the hub or a folder: a link that changes one of them
-# starts nothing by itself.
+# Suffixes of fields that download models or read folders; a link that sets one never starts a run.
 REACHING = ("pair", "rest_datastore")
 
 
 class Page(NamedTuple):
-    """What a tab shares: its fields by name, the component that shows their run, and the button that starts one."""
+    """What a tab shares: its fields by name, the component that shows a run, and the button that starts one."""
 
     fields: dict[str, Component]
     visualizer: gr.HTML | None = None
@@ -23,7 +22,7 @@ class Page(NamedTuple):
 
 
 def field_kind(field: Component) -> dict:
-    """A field as the browser reads it from a link: its kind, default and choices."""
+    """How the browser reads a field from a link: its kind, default and choices."""
     if isinstance(field, gr.Radio) or (isinstance(field, gr.Dropdown) and not field.allow_custom_value):
         return {"kind": "choice", "default": field.value, "choices": [value for _, value in field.choices]}
     kinds = {gr.Checkbox: "flag", gr.Number: "number", gr.Dropdown: "text", gr.Textbox: "text"}
@@ -31,7 +30,7 @@ def field_kind(field: Component) -> dict:
 
 
 def site_of(pages: dict[str, Page]) -> dict:
-    """The pages by their tabs' ids, and on a Space the address that leads to the page itself."""
+    """All pages by their tabs' ids, and on a Space the page's own address."""
     return {
         "host": os.environ.get("SPACE_HOST", ""),
         "pages": {
@@ -47,7 +46,7 @@ def site_of(pages: dict[str, Page]) -> dict:
 
 
 def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
-    """Bind the bar to the pages; a tab's id is its key, and its elem_id the same after `tab-`."""
+    """Bind the bar to the pages by tab id; a tab's elem_id is `tab-` and its id."""
     bar.props["site"] = site_of(pages)
     fields = [field for page in pages.values() for field in page.fields.values()]
     visualizers = [page.visualizer for page in pages.values() if page.visualizer]
