@@ -1,20 +1,20 @@
 """Whatever a function of the page is sent, within a request's bytes: memory, the server's loop and the log bear it."""
 
-import http.client
 import json
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from itertools import count
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psutil
 import pytest
 
 from duoviz.web import bounds
 from tests.app import ROOT
+from tests.web.served import Page
 
 # Megabytes by which the page's process may grow, and times the loop's work on one long text that other work may take.
 GROWTH, WORK = 64, 4
@@ -35,44 +35,30 @@ VALUES = {
 sessions = count()
 
 
-class Page:
+class Watched(Page):
     """A page in a process of its own. process: as psutil has it. loop: the thread of its server's loop."""
 
     def __init__(self, process: psutil.Process, url: str, loop: int, log: Path):
-        self.process, self.host, self.loop, self.log = process, urlsplit(url).netloc, loop, log
-        config = json.loads(self.ask("GET", "/config")[1])
+        super().__init__(url, None, None)
+        self.process, self.loop, self.log = process, loop, log
+        config = json.loads(self.ask("GET", "/config")[2])
         self.components = {each["id"]: each for each in config["components"]}
         self.functions = [each for each in config["dependencies"] if each["backend_fn"]]
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-        connection = http.client.HTTPConnection(self.host, timeout=300)
-        try:
-            connection.request(method, path, body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-    def call(self, function: dict, changed: int, value: str) -> int:
-        """Call a function, with this JSON for one of its arguments, and listen to its end; the status."""
+    def call(self, function: dict, changed: int, value: str) -> None:
+        """Call a function, with this JSON for one of its arguments, and listen to its end; a longer run is left."""
         session = f"s{next(sessions)}"
         data = [json.dumps(self.components[each]["props"].get("value")) for each in function["inputs"]]
         data[changed : changed + 1] = [value]
         own = f'"fn_index": {function["id"]}, "session_hash": "{session}"'
-        status, _ = self.ask("POST", "/gradio_api/queue/join", f'{{"data": [{",".join(data)}], {own}}}'.encode())
-        if status == 200:
-            self.listen(session)
-        return status
-
-    def listen(self, session: str) -> None:
-        """Until the session's event has ended; a run that goes on is left."""
-        connection = http.client.HTTPConnection(self.host, timeout=300)
-        connection.request("GET", f"/gradio_api/queue/data?session_hash={session}")
-        answer, end = connection.getresponse(), time.monotonic() + 20
-        while time.monotonic() < end and (line := answer.readline()):
-            if b"process_completed" in line:
-                break
-        connection.close()
+        body = f'{{"data": [{",".join(data)}], {own}}}'.encode()
+        if self.ask("POST", "/gradio_api/queue/join", body)[0] != 200:
+            return
+        with closing(self.listen(f"/gradio_api/queue/data?session_hash={session}")) as stream:
+            answer, end = stream.getresponse(), time.monotonic() + 20
+            while time.monotonic() < end and (line := answer.readline()):
+                if b"process_completed" in line:
+                    break
 
     def peak(self) -> float:
         """The most megabytes that it has held since `forget_peak`, or holds."""
@@ -88,7 +74,7 @@ class Page:
         return own.user_time + own.system_time
 
 
-def first_of_each_kind(page: Page, function: dict) -> list[int]:
+def first_of_each_kind(page: Watched, function: dict) -> list[int]:
     """The places of a function's arguments, of each kind of component one; 0 where it has none: one too many."""
     kinds: dict[str, int] = {}
     for place, number in enumerate(function["inputs"]):
@@ -104,7 +90,7 @@ def page(tmp_path_factory):
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
     ) as process:  # fmt: skip
         told = json.loads(process.stdout.readline())
-        page = Page(psutil.Process(process.pid), told["url"], told["loop"], log)
+        page = Watched(psutil.Process(process.pid), told["url"], told["loop"], log)
         # What is computed at first is kept.
         for function in page.functions:
             page.call(function, 0, '"hello"' if function["inputs"] else "")
