@@ -154,16 +154,12 @@ def change_header(**changes):
     [
         ("tokens.npy", shorten, "cannot be read"),
         ("suffixes.npy", shorten, "cannot be read"),
-        ("suffixes.npy", os.remove, "cannot be read"),
         ("tokens.npy", lambda file: file.write_bytes(b""), "cannot be read"),
         ("tokens.npy", lambda file: file.write_bytes(file.read_bytes().replace(b"'shape'", b"(sha'pe")), "cannot be"),
         ("tokens.npy", lambda file: np.save(file, np.zeros(4, dtype=np.uint32)), "damaged or has another version"),
-        ("suffixes.npy", lambda file: np.save(file, np.zeros(3, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(4, dtype=np.int64)), "damaged or has another version"),
         ("header.json", os.remove, "There is no datastore in"),
         ("header.json", lambda file: file.write_text("{"), "cannot be read"),
-        ("header.json", lambda file: file.write_text("[]"), "cannot be read"),
-        ("header.json", lambda file: file.write_bytes(b"\xff"), "cannot be read"),
         ("header.json", lambda file: file.write_text('{"a":' * 10_000), r"cannot be read \(is nested deeper than 32"),
         ("header.json", lambda file: file.write_text('{"tokens": NaN}'), r"cannot be read \(has NaN for a number"),
         ("header.json", lambda file: file.write_text(" " * 200_000), r"cannot be read \(has more than 100,000 bytes"),
@@ -234,16 +230,11 @@ def test_the_commands_mistakes_are_one_line(tmp_path, digits, capsys, content, a
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
         b"PK\x03\x04",
-        {"flat": [1, 2]},
         {"flat": [1, 2], "length": [3]},
         {"flat": [[1, 2]], "length": [1]},
-        {"flat": ["a"], "length": [1]},
         {"flat": [1, 2], "length": [-1, 3]},
-        {"flat": [1.5, float("nan")], "length": [2]},
         {"flat": [{}], "length": [1]},
-        "one array",
         "a huge shape",
     ],
 )
@@ -251,9 +242,6 @@ def test_a_corpus_that_is_none(tmp_path, digits, capsys, content):
     file = tmp_path / "corpus.npz"
     if isinstance(content, bytes):
         file.write_bytes(content)
-    elif content == "one array":
-        with file.open("wb") as out:
-            np.save(out, [1, 2])
     elif content == "a huge shape":
         with zipfile.ZipFile(file, "w") as out, out.open("flat.npy", "w") as part:
             shape = {"descr": "<i8", "fortran_order": False, "shape": (10**13,)}

@@ -67,19 +67,6 @@ def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
             draft.append(None)
 
 
-def test_a_draft_that_dies_ends_the_run_in_a_sentence():
-    engine = tiny_engine()
-    iterations = run(engine, "duotree", PROMPTS[2], Settings(max_new_tokens=40, overlap="beside"))
-    next(iterations)
-
-    def fail(**options):
-        raise DraftDied("The draft process died.")
-
-    engine.draft_beside.part = fail
-    with pytest.raises(DraftDied):
-        list(iterations)
-
-
 @pytest.mark.parametrize("side", ["target", "draft"])
 def test_models_without_trees_get_a_chain(side):
     engine, settings = tiny_engine(noise=0.2), Settings(max_new_tokens=40)

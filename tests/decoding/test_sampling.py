@@ -7,7 +7,7 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
-from duoviz.decoding.sampling import RejectionNoise, Sampling, draw, filtered, noise, scores, tempered
+from duoviz.decoding.sampling import Sampling, draw, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
 
@@ -115,12 +115,3 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_fi
 def test_where_only_one_token_can_be_drawn_there_is_no_gap():
     drawn = draw(LOGITS[0], 3, Sampling(temperature=1.0, top_k=1))
     assert drawn == (int(LOGITS[0].argmax()), None)
-
-
-@pytest.mark.thorough
-def test_chance_accepts_and_picks_with_the_probabilities():
-    accepted = sum(RejectionNoise(seed).accepts(0.3, 11, 2) for seed in range(10_000))
-    assert accepted / 10_000 == pytest.approx(0.3, abs=0.016)
-    p = torch.tensor([0.1, 0.0, 0.6, 0.3], dtype=torch.float64)
-    picks = Counter((RejectionNoise(seed).picks(p, 11),) for seed in range(10_000))
-    assert chi_square(picks, {(token,): float(p[token]) for token in range(4)}) > 0.001
