@@ -1,4 +1,4 @@
-"""The decoding methods by id, each a record of how it drafts and what is said of it."""
+"""The decoding methods by id."""
 
 from duoviz.decoding.duodecoding import DUODECODING
 from duoviz.decoding.duotree.drafter import DUOTREE
@@ -9,7 +9,7 @@ from duoviz.decoding.rest import REST
 from duoviz.decoding.speculative import SPECULATIVE
 from duoviz.decoding.vanilla import VANILLA
 
-# In the order of the tables. All that lists methods reads this one.
+# In the order of the tables.
 METHODS: dict[str, Method] = {
     method.id: method for method in (VANILLA, SPECULATIVE, PROMPT_LOOKUP, REST, LOOKAHEAD, DUODECODING, DUOTREE)
 }

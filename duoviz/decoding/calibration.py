@@ -19,16 +19,16 @@ from duoviz.models.cores import machine_name
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import Pair
 
-# Tokens before the forwards that are timed: few, so that it takes less than half a second.
+# Tokens before the timed forwards; few, so that a calibration takes less than half a second.
 CONTEXT = 32
-# Seconds for which a draft beside the target works at least, so that the target is not measured alone.
+# Least seconds that a parallel draft works, so that the target is not measured alone.
 BESIDE = 0.25
 
 
 def calibrate(
     target: LanguageModel, draft: DraftWorker, costs: Costs, *, beside: bool, stopped: Callable[[], bool] = bool
 ) -> None:
-    """Show `costs` one forward of each kind; call it on the target's cores.
+    """Update `costs` by one forward of each kind; call it on the target's cores.
 
     beside: both sides work at the same time; else one after the other. Raises DraftDied, Stopped.
     """
@@ -41,7 +41,7 @@ def calibrate(
 
 
 def measure_target(model: LanguageModel, *, stopped: Callable[[], bool] = bool) -> list[Forward]:
-    """A forward for each of ROW_COUNTS, the last ones of one row; the very first does not count. Raises Stopped."""
+    """A forward for each of ROW_COUNTS, and one more of one row; an earlier one is a warm-up. Raises Stopped."""
     context = min(CONTEXT, model.context_limit - ROW_COUNTS[-1])
     model.crop(0)
     model.forward([0] * context)
@@ -91,14 +91,14 @@ class MeasureRequest:
 
 
 def costs_file(pair: Pair, placement: Placement) -> Path:
-    """Where the costs of a placement are kept."""
+    """The cache file of a placement's costs."""
     machine = f"{pair.target_device_label(placement.cores)} {pair.cores} {machine_name()}"
     key = f"{placement} {machine} {torch.__version__} {numba.__version__} {pair.name} {pair.target.label}"
     return cache_folder() / f"costs-{hashlib.sha256(f'{key} {pair.draft.version}'.encode()).hexdigest()[:16]}.json"
 
 
 def recall_costs(file: Path) -> Costs:
-    """The costs in a file; new ones, which know nothing, where there are none or they cannot be true."""
+    """The costs in a file; fresh ones if it is missing or damaged."""
     costs = Costs()
     try:
         kept = recall(file)
@@ -112,5 +112,5 @@ def recall_costs(file: Path) -> Costs:
 
 
 def remember_costs(file: Path, costs: Costs) -> None:
-    """Write the costs, with how many forwards they rest on and when the last was."""
+    """Write the costs for later processes."""
     remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.overhead})

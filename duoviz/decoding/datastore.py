@@ -21,13 +21,13 @@ from duoviz.models.progress import Progress, no_progress, part_of
 from duoviz.models.tokenizers import fingerprint
 from duoviz.outside import DAMAGED_ZIP, Reader, open_file
 
-# The one that comes along, for SmolLM2's tokenizer.
+# The shipped one, for SmolLM2's tokenizer.
 DATASTORE_FOLDER = ASSETS / "datastore"
 HEADER, TOKENS, SUFFIXES = "header.json", "tokens.npy", "suffixes.npy"
 FORMAT = "duoviz datastore 1"
-# Of a header, and of a corpus, unpacked: beyond that its suffix array would not fit into memory.
+# Most bytes of a header, and of an unpacked corpus, whose suffix array has to fit into memory.
 HEADER_BYTES, CORPUS_BYTES = 100_000, 4_000_000_000
-# So many occurrences are read in one look-up, as published; of more, as many evenly spread ones.
+# Most occurrences read in one look-up, as published; of more, evenly spread ones are read.
 MOST_READ = 5_000
 
 
@@ -37,11 +37,10 @@ class DatastoreError(UserError):
 
 @dataclass(frozen=True)
 class Datastore:
-    """Token sequences, to be searched for what followed a few tokens.
+    """Token sequences with their suffix array.
 
-    tokens: uint16 or uint32 [places], each sequence followed by an end (see `end_of_sequence`);
-    suffixes: uint32 [places], the places in the order of what begins there; vocabulary: every token
-    is below it, and the end is not.
+    tokens: uint16 or uint32 [positions], each sequence followed by an end (`end_of_sequence`); suffixes: uint32
+    [positions], the suffix array; vocabulary: all tokens are below it, the end is not.
     """
 
     tokens: np.ndarray
@@ -49,16 +48,15 @@ class Datastore:
     vocabulary: int
 
     def continuations(self, text: Sequence[int], *, longest: int, shortest: int, depth: int) -> tuple[int, np.ndarray]:
-        """What followed the text's longest last n tokens that have a continuation, longest ≥ n ≥ shortest.
+        """Continuations of the longest suffix of the text (longest ≥ n ≥ shortest tokens) that has any.
 
-        Returns n, 0 where there is none, and the occurrences' next tokens, [occurrences, depth], in
-        sorted order. A row counts up to its first number that is no token of the vocabulary: there its
-        sequence ends. Of more than MOST_READ occurrences, MOST_READ evenly spread ones are read.
+        Returns n, or 0, and the occurrences' next tokens [occurrences, depth], sorted. A row ends at its first number
+        that is not in the vocabulary.
         """
         size, ranks = 0, range(0)
         for n in range(shortest, min(longest, len(text)) + 1):
             matches = self.find(text[-n:])
-            # Where more tokens stand, so do the last n of them: after a failure no longer match exists.
+            # A longer suffix occurs only where a shorter one does.
             if not matches:
                 break
             size, ranks = n, matches
@@ -68,14 +66,14 @@ class Datastore:
         return size, self.tokens[np.minimum(places[:, None] + np.arange(depth), len(self.tokens) - 1)]
 
     def find(self, ngram: Sequence[int]) -> range:
-        """Where in `suffixes` those stand that begin with the n-gram and go on in the same sequence."""
+        """The range of `suffixes` that begin with the n-gram and go on in the same sequence."""
         if max(ngram) >= self.vocabulary:
             return range(0)
-        # The end is the largest number, so the occurrences that it follows come last.
+        # Occurrences at the end of a sequence come last, because the end is the largest number.
         return range(self.rank(list(ngram)), self.rank([*ngram, end_of_sequence(self.vocabulary)]))
 
     def rank(self, numbers: list[int]) -> int:
-        """How many suffixes come before all that begin with these numbers."""
+        """The number of suffixes before those that begin with these numbers."""
         size = len(numbers)
         return bisect_left(self.suffixes, numbers, key=lambda place: self.tokens[place : place + size].tolist())
 
@@ -86,14 +84,14 @@ def token_type(vocabulary: int) -> type:
 
 
 def end_of_sequence(vocabulary: int) -> int:
-    """What stands after each sequence: the type's largest number, which is no token."""
+    """The number after each sequence: the type's largest, which is no token."""
     return int(np.iinfo(token_type(vocabulary)).max)
 
 
 def open_datastore(folder: Path, pair: Pair) -> Datastore:
     """The datastore in a folder, memory-mapped. Raises DatastoreError if it is missing, damaged, or not for the pair.
 
-    Its contents are not read through: a number that went bad ends a continuation or is never accepted.
+    Its contents are not checked: a damaged number ends a continuation or is never accepted.
     """
     remedy = f"build one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`"
     try:
@@ -139,13 +137,11 @@ def build_datastore(
     tokenizer: str,
     report: Progress = no_progress,
 ) -> None:
-    """Make a datastore of token sequences in the folder `out`; a datastore that is there is replaced.
+    """Make a datastore of token sequences in the folder `out`, replacing one that is there.
 
-    vocabulary: all token ids are below it; tokenizer: the `fingerprint` of the tokenizer that they
-    are of; report: called with a fraction of 1 and a sentence. Atomic: it is made in a folder beside
-    `out` (its name and `.part`), which the next build removes if this one was killed. Raises
-    DatastoreError for an id outside the vocabulary, and where the folder cannot be written or holds
-    something else.
+    vocabulary: all token ids are below it; tokenizer: its `fingerprint`. Atomic: made in `out` with the suffix `.part`,
+    which the next build removes if this one was killed. Raises DatastoreError for an id outside the vocabulary, and for
+    a folder that cannot be written or holds something else.
     """
     out = Path(os.path.abspath(out))
     scratch = out.with_name(out.name + ".part")
@@ -166,7 +162,7 @@ def build_datastore(
 
 
 def is_datastore_or_empty(folder: Path) -> bool:
-    """Whether nothing else would be lost with the folder."""
+    """Whether the folder holds nothing but a datastore."""
     names = {file.name for file in folder.iterdir()}
     return not names or (HEADER in names and names <= {HEADER, TOKENS, SUFFIXES})
 

@@ -20,16 +20,16 @@ from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.team import borrowing
 
-# Every so many iterations, from which one on, two are made on the other cores; unless some were in the last seconds.
+# Every TRY_EVERY iterations, from TRY_FIRST on, run two on the other core set, unless it ran within LATELY seconds.
 TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 60.0
 
 
 def decode(plan: RunPlan) -> Iterator[Iteration]:
     """Decode by proposing and verifying, until the text ends: Leviathan et al. 2023 (arXiv 2211.17192), algorithm 1.
 
-    With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and, where a method drafts meanwhile, with the
-    synchronisation of DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its placement's cores; between
-    two, the calling thread has its own. Raises DraftDied, NotFinite of the target, Stopped.
+    With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and for parallel drafts with the synchronisation of
+    DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its placement's cores; in between the calling
+    thread has its own. Raises DraftDied, NotFinite (the target's), Stopped.
     """
     text = list(plan.prompt_ids)
     with closing(WhileFinite(plan.method.drafter(plan), plan.notes)) as drafter:
@@ -44,7 +44,7 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
                 lending(plan, placement) if number else nullcontext(),
             ):
                 iteration = iterate(plan, drafter, text)
-            # The first one on other cores begins with empty caches, and the prompt is many tokens.
+            # Neither the prompt nor the first iteration on other cores, whose caches are empty, says what others cost.
             if number and number % TRY_EVERY != TRY_FIRST:
                 seconds = iteration.sync - before
                 learn(plan.costs_of(placement), iteration, context, beside=placement.beside, seconds=seconds)

@@ -22,14 +22,14 @@ def keep_beating(beats: c_ulong) -> None:
 
 
 class Heartbeat:
-    """What is known of a process by its `beats`, a number in memory shared with it."""
+    """Watches a process by its `beats`, a number in shared memory."""
 
     def __init__(self, beats: c_ulong):
         self.beats = beats
         self.last, self.heard, self.looked = 0, 0.0, 0.0
 
     def silent(self) -> bool:
-        """Whether no beat came for SILENCE, in which somebody asked all the time."""
+        """Whether no beat came for SILENCE seconds of regular calls."""
         now = time.monotonic()
         if self.beats.value != self.last or now - self.looked > GAP:
             self.last, self.heard = self.beats.value, now
