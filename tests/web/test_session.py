@@ -1,11 +1,9 @@
 """One place on the hardware: order, stop, time, failures."""
 
 import os
-import queue
 import threading
 import time
 import weakref
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +16,7 @@ from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
 from duoviz.web import session
 from duoviz.workers import worker
+from duoviz.workers.jobs import Job
 from duoviz.workers.worker import progress_text
 from tests.decoding.small_draft import load as load_draft
 from tests.thread_workers import worker_of
@@ -28,6 +27,15 @@ from tests.web.visits import events_of, start
 
 def told_place(number):
     return [{"type": "status", "text": session.runs_ahead(number)}]
+
+
+def last(hardware, **changes):
+    """The last event of a run."""
+    return events_of(hardware, start(hardware, **changes))[-1]
+
+
+def rest_of(stream):
+    return [event for events in stream for event in events]
 
 
 def ended_before_it_began(events):
@@ -43,9 +51,8 @@ def test_a_run_in_order(hardware):
     assert events[-1] == run.ended and run.ended["metrics"]["new_tokens"] == 30
 
 
-def test_nothing_follows_what_went_wrong(hardware, endless):
-    run = start(hardware, method=endless)
-    job = replace(run, fetching=True, progress="Waiting", events=queue.SimpleQueue(), future=Future())
+def test_nothing_follows_what_went_wrong(hardware):
+    job = Job(task=start(hardware).task, fetching=True)
     stream = hardware.batches(job)
     assert next(stream)[0]["type"] == "status"
     job.fail("There is no network.")
@@ -74,11 +81,11 @@ def test_stop_while_waiting_ends_the_run_at_once_and_it_never_runs(make_hardware
     stream = hardware.batches(second)
     wait_until(lambda: next(stream) == told_place(1))
     second.stop.set()
-    events = [event for events in stream for event in events]
+    events = rest_of(stream)
     assert ended_before_it_began(events) and len(events) == 1
     assert not first.future.done() and not first.stop.is_set()
     first.stop.set()
-    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+    assert last(hardware)["type"] == "end"
     assert not second.begun and not second.ended and loads == ["embedded"]
 
 
@@ -138,36 +145,12 @@ def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_ha
     assert loading.wait(120)
     wait_until(lambda: any(event.get("text", "").startswith("Reading (8%, about ") for event in next(stream)))
     run.stop.set()
-    assert ended_before_it_began([event for events in stream for event in events])
+    assert ended_before_it_began(rest_of(stream))
     assert not run.future.done()
     following = start(hardware)
     let_go.set()
     assert events_of(hardware, following)[-1]["end"]["stopped"] == "length"
     assert not run.begun
-
-
-def test_stop_ends_the_loading_that_the_run_itself_asked_for(make_hardware):
-    loads = []
-
-    def load(name, progress):
-        loads.append(name)
-        while len(loads) == 1:
-            progress(0.1, "Downloading")
-            time.sleep(0.002)
-        return tiny_engine()
-
-    hardware = make_hardware(load)
-    run = start(hardware)
-    wait_until(lambda: loads)
-    run.stop.set()
-    run.future.result(timeout=120)
-    assert run.error is None
-    assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length" and len(loads) == 2
-
-
-def test_the_time_ends_a_run_inside_a_long_step(make_hardware, endless):
-    hardware = make_hardware(run_seconds=0.3)
-    assert events_of(hardware, start(hardware, method=endless))[-1]["end"]["stopped"] == "time"
 
 
 def test_waiting_does_not_count_towards_the_time(make_hardware, endless):
@@ -188,19 +171,16 @@ def test_mistakes_are_told_before_the_run(hardware, changes, error):
     assert not hardware.queue.jobs
 
 
-def test_a_prompt_that_is_too_long_is_told_in_the_run(hardware):
-    run = start(hardware, prompt="x" * 300)
-    assert "too long" in events_of(hardware, run)[-1]["message"] and run.ended is None
-
-
-def test_a_failure_of_our_own_ends_the_run_and_the_next_one_works(hardware, monkeypatch):
+def test_what_goes_wrong_ends_the_run_with_a_sentence_and_the_next_one_works(hardware, monkeypatch):
     def broken(plan):
         raise RuntimeError("a defect")
 
     draft_with(monkeypatch, "vanilla", broken)
-    run = start(hardware, method="vanilla")
-    assert events_of(hardware, run)[-1]["type"] == "error" and "a defect" not in run.error
-    assert events_of(hardware, start(hardware))[-1]["type"] == "end"
+    for changes, sentence in (({"method": "vanilla"}, "Internal error"), ({"prompt": "x" * 300}, "too long")):
+        run = start(hardware, **changes)
+        assert events_of(hardware, run)[-1] == {"type": "error", "message": run.error}
+        assert sentence in run.error and run.ended is None
+    assert last(hardware)["type"] == "end"
 
 
 def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
@@ -215,7 +195,7 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
 
     hardware = make_hardware(load)
     for pair in ("embedded", "embedded", "big + small"):
-        assert events_of(hardware, start(hardware, pair=pair))[-1]["type"] == "end"
+        assert last(hardware, pair=pair)["type"] == "end"
     assert gone == [([], []), (["embedded"], [None])]
 
 
@@ -226,10 +206,9 @@ def test_a_pair_that_cannot_be_loaded_is_told_and_the_next_run_works(make_hardwa
         return tiny_engine()
 
     hardware = make_hardware(load)
-    for pair, last in (("embedded", "end"), ("big + small", "error"), ("big + small", "error"), ("embedded", "end")):
-        assert events_of(hardware, start(hardware, pair=pair))[-1]["type"] == last
-    run = start(hardware, pair="big + small")
-    assert events_of(hardware, run)[-1]["message"] == run.error == "The model is nowhere to be found."
+    for _ in range(2):
+        assert last(hardware)["type"] == "end"
+        assert last(hardware, pair="big + small")["message"] == "The model is nowhere to be found."
 
 
 def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
@@ -289,10 +268,10 @@ def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware,
     told = "Downloading them/model (0.5 of 2.0 GB) (25%). Others may run before you meanwhile."
     wait_until(lambda: {"type": "status", "text": told} in next(stream))
     for _ in range(2):
-        assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
+        assert last(hardware)["end"]["stopped"] == "length"
     assert loads == ["embedded"]
     let_go.set()
-    assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
+    assert rest_of(stream)[-1]["end"]["stopped"] == "length"
     assert loads == ["embedded", "them/model + them/draft"] and not len(hardware.queue)
 
 
@@ -313,78 +292,63 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded
     events_of(hardware, start(hardware))
     for pair in ("them/big + them/draft", "./big + ./draft"):
         # Of models in folders, the hardware's thread looks at the size.
-        assert events_of(hardware, start(hardware, pair=pair))[-1]["message"] == "big needs 90 GB of memory."
+        assert last(hardware, pair=pair)["message"] == "big needs 90 GB of memory."
         assert asked[-1] == (pair, {"cpu": 12})
-    assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
+    assert last(hardware)["end"]["stopped"] == "length"
     assert loads == ["embedded"] and worker_of(hardware).loaded == "embedded"
 
 
-def test_fetching_that_takes_too_long_is_told_and_holds_nobody(make_hardware, fetching):
-    asked, let_go, ended = threading.Event(), threading.Event(), threading.Event()
+@pytest.mark.parametrize("pair", ["./slow + ./slow", "them/slow + them/draft"])
+def test_models_that_are_not_ready_in_time_are_told_and_hold_nobody(make_hardware, fetching, pair):
+    begun, ended = [], threading.Event()
 
-    def fetch(name, progress):
-        asked.set()
-        assert let_go.wait(20)
+    def slow(name, progress):
+        begun.append(name)
         try:
-            progress(0.5, "Downloading")
-        finally:
-            ended.set()
-
-    hardware = make_hardware(load_seconds=60)
-    fetching.fetch = fetch
-    run = start(hardware, pair="them/model + them/draft")
-    assert asked.wait(20) and 0 < run.deadline - time.monotonic() <= 60
-    run.deadline = 0.0
-    sentence = "them/model + them/draft was not ready within 60 seconds, the limit here: choose another pair."
-    assert events_of(hardware, run)[-1]["message"] == run.error == sentence
-    assert events_of(hardware, start(hardware))[-1]["end"]["stopped"] == "length"
-    let_go.set()
-    assert ended.wait(10) and not len(hardware.queue)
-
-
-def test_loading_that_takes_too_long_ends_and_the_next_run_has_its_pair(make_hardware):
-    loads = []
-
-    def load(name, progress):
-        loads.append(name)
-        while "slow" in name:
-            progress(0.98, "Loading the target model")
-            time.sleep(0.002)
-        return tiny_engine()
-
-    hardware = make_hardware(load, load_seconds=60)
-    events_of(hardware, start(hardware))
-    slow = start(hardware, pair="./slow + ./slow")
-    behind = start(hardware)
-    stream = hardware.batches(behind)
-    told = f"{told_place(1)[0]['text']} Now: Loading the target model ("
-    wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(stream)))
-    assert 0 < slow.deadline - time.monotonic() <= 60
-    slow.deadline = 0.0
-    assert "was not ready within 60 seconds" in events_of(hardware, slow)[-1]["message"]
-    assert [event for events in stream for event in events][-1]["end"]["stopped"] == "length"
-    assert loads == ["embedded", "./slow + ./slow", "embedded"]
-
-
-def test_stop_ends_the_fetching_that_the_run_itself_asked_for(make_hardware, fetching):
-    ended = threading.Event()
-
-    def fetch(name, progress):
-        try:
-            while True:
-                progress(0.1, "Downloading")
+            while "slow" in name:
+                progress(0.98, "Reading")
                 time.sleep(0.002)
         finally:
             ended.set()
+        return tiny_engine()
 
-    hardware = make_hardware()
-    fetching.fetch = fetch
-    run = start(hardware, pair="them/model + them/draft")
+    hardware = make_hardware(slow, load_seconds=60)
+    fetching.fetch = slow
+    run = start(hardware, pair=pair)
+    wait_until(lambda: begun)
+    behind = hardware.batches(start(hardware))
+    if pair.startswith("."):
+        told = f"{told_place(1)[0]['text']} Now: Reading ("
+        wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(behind)))
+    assert 0 < run.deadline - time.monotonic() <= 60
+    run.deadline = 0.0
+    sentence = f"{pair} was not ready within 60 seconds, the limit here: choose another pair."
+    assert events_of(hardware, run)[-1]["message"] == run.error == sentence
+    assert rest_of(behind)[-1]["end"]["stopped"] == "length"
+    assert ended.wait(10) and begun == [pair, "embedded"] and not len(hardware.queue)
+
+
+@pytest.mark.parametrize("pair", ["embedded", "them/model + them/draft"])
+def test_stop_ends_the_loading_or_fetching_that_the_run_itself_asked_for(make_hardware, fetching, pair):
+    begun = []
+
+    def slow(name, progress):
+        begun.append(name)
+        while len(begun) == 1:
+            progress(0.1, "Reading")
+            time.sleep(0.002)
+        return tiny_engine()
+
+    hardware = make_hardware(slow)
+    fetching.fetch = slow
+    run = start(hardware, pair=pair)
     stream = hardware.batches(run)
-    wait_until(lambda: any("Downloading" in event["text"] for event in next(stream)))
+    wait_until(lambda: any("Reading" in event["text"] for event in next(stream)))
     run.stop.set()
-    assert ended_before_it_began([event for events in stream for event in events])
-    assert ended.wait(10) and run.error is None and not len(hardware.queue)
+    assert ended_before_it_began(rest_of(stream))
+    wait_until(run.future.done)
+    assert run.error is None and not len(hardware.queue)
+    assert last(hardware)["end"]["stopped"] == "length" and begun == [pair, "embedded"]
 
 
 def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching, endless):
@@ -414,27 +378,6 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
         if not exact:
             events_of(hardware, start(hardware))
     assert not len(hardware.queue)
-
-
-def test_the_time_ends_a_run_while_its_prompt_is_read(make_hardware):
-    hardware = make_hardware(lambda name, progress: tiny_engine(context=2048))
-    events_of(hardware, start(hardware, method="vanilla"))
-    reading, read = threading.Event(), []
-    target = worker_of(hardware).engine.pair.target
-    forward = target.forward
-
-    def counting(ids, **options):
-        read.append(len(ids))
-        reading.set()
-        wait_until(worker_of(hardware).cancelled)
-        return forward(ids, **options)
-
-    target.forward = counting
-    run = start(hardware, method="vanilla", prompt="x" * 1500)
-    assert reading.wait(20)
-    wait_until(lambda: run.begun)
-    run.deadline = 0.0
-    assert events_of(hardware, run)[-1]["end"]["stopped"] == "time" and len(read) == 1
 
 
 @pytest.mark.parametrize(
