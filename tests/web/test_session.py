@@ -220,7 +220,6 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="memory and descriptors are read from /proc")
 def test_many_runs_leave_nothing_behind(make_hardware):
     def load(name, progress):
         engine = tiny_engine()

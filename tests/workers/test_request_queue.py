@@ -35,10 +35,9 @@ def admitted(queue, address):
 
 def test_a_visitor_has_two_workers_wherever_it_is():
     queue = filled(job("ann", "1"), job("ann", "2"))
-    with pytest.raises(QueueFull, match="2 of your runs are already waiting: stop one"):
-        queue.add(job("ann", "3"))
-    with pytest.raises(QueueFull, match="2 of your runs"):
-        queue.check(Client("ann", "1"))
+    for asked in (lambda: queue.add(job("ann", "3")), lambda: queue.check(Client("ann", "1"))):
+        with pytest.raises(QueueFull, match="2 of your runs are already waiting: stop one"):
+            asked()
     queue.remove(queue.jobs[0])
     queue.add(job("ann", "1"))
     assert len(queue) == 2
@@ -53,16 +52,14 @@ def test_a_class_behind_one_address_has_workers_and_leaves_as_many():
     queue.add(job("late", "a late one"))
 
 
-def test_the_queue_is_bounded():
-    queue = filled(*(job(f"session {number}", f"address {number}") for number in range(QUEUE_LENGTH)))
+@pytest.mark.parametrize("on_a_space", [True, False])
+def test_the_queue_is_bounded_and_on_ones_own_machine_any_session_may_fill_it(on_a_space):
+    addresses = [f"address {number}" if on_a_space else None for number in range(QUEUE_LENGTH)]
+    queue = filled(*(job(f"session {number}", address) for number, address in enumerate(addresses)))
     with pytest.raises(QueueFull, match="The line is full: try again in a few minutes."):
         queue.add(job("late"))
     queue.remove(queue.jobs[3])
     queue.add(job("late"))
-
-
-def test_on_ones_own_machine_any_session_may_fill_the_queue():
-    queue = filled(*(job(f"session {number}") for number in range(QUEUE_LENGTH)))
     assert len(queue) == QUEUE_LENGTH
 
 
@@ -106,7 +103,3 @@ def test_with_two_workers_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
 def test_the_bounds_can_be_set():
     queue = RequestQueue(Bounds(length=9, session=3, address=4))
     assert admitted(queue, "a school")[0] == 4 and admitted(queue, "another")[0] == 3 and len(queue) == 7
-    for _ in range(2):
-        queue.add(job("ann"))
-    with pytest.raises(QueueFull, match="The line is full"):
-        queue.add(job("ann"))
