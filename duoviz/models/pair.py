@@ -73,28 +73,30 @@ class Pair:
                 f"The tokenizer of {self.target.label} knows nothing of this prompt: write another prompt, or choose "
                 "another model."
             )
-        if raw:
-            ids = self.tokenizer("".join(texts))["input_ids"]
-        elif self.prompt_format is None:
-            chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
-            text = self.tokenizer.render(chat)
-            check_characters(len(text), self.longest_prompt, "The prompt in the model's chat template")
-            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        else:
-            texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
-            ids = self.tokenizer(" ".join(texts))["input_ids"]
-        if not ids:
-            raise UserError(
-                f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another "
-                "model."
-            )
+        ids = self.tokenized(texts, raw=raw)
         limit = self.target.context_limit
         if len(ids) >= limit:
             raise UserError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
-        if (last := max(ids, default=0)) >= self.target.vocab_size:
+        if (last := max(ids)) >= self.target.vocab_size:
             token = in_short(self.tokenizer.decode([last]))
             raise UserError(f"The prompt has the token {token}, which {self.target.label} does not know: leave it out.")
         return ids
+
+    def tokenized(self, texts: list[str], *, raw: bool) -> list[int]:
+        """At least one id for a conversation's texts, of user and assistant in turn. Raises UserError."""
+        if raw:
+            return self.tokenizer("".join(texts))["input_ids"]
+        if self.prompt_format is not None:
+            texts[::2] = [self.prompt_format.format(prompt=text) for text in texts[::2]]
+            return self.tokenizer(" ".join(texts))["input_ids"]
+        chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
+        text = self.tokenizer.render(chat)
+        check_characters(len(text), self.longest_prompt, "The prompt in the model's chat template")
+        if ids := self.tokenizer(text, add_special_tokens=False)["input_ids"]:
+            return ids
+        raise UserError(
+            f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another model."
+        )
 
     def target_device_label(self, cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
         """What the target runs on, as the page calls it; cores, borrowed: those it uses where that is the CPU."""

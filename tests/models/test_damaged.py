@@ -185,7 +185,7 @@ def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
     base = made(tmp_path / "base", architecture)
     text = (base / "config.json").read_text()
     for path in paths(json.loads(text)):
-        for value in (None, "x", -1, [[]], 10**12, 10**300):
+        for value in (None, -1, [[]], 10**300):
             config = json.loads(text)
             place = config
             for name in path[:-1]:
