@@ -26,6 +26,7 @@ import psutil
 from gradio_client import Client
 
 from tests.app import free_port, served
+from tests.benchmarks.harness import arguments
 
 WORDS = ("red", "cold", "tall", "soft", "old")
 METHODS = ("vanilla", "speculative", "duodecoding", "duotree")
@@ -121,13 +122,8 @@ def report(kind: str, visits: Sequence[Visit], expected: Sequence[str], held: fl
     return wrong == len(failed) and len(failed) == (1 if killed else 0)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.classroom")
-    parser.add_argument("--clients", type=int, default=30)
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--kinds", default=",".join(COMMANDS), metavar="KIND,…", help=f"of: {', '.join(COMMANDS)}")
-    parser.add_argument("--kill", action="store_true", help="kill a place in the middle of a run")
-    options = parser.parse_args(arguments)
+def main() -> int:
+    options = arguments(__doc__, clients=30, tokens=64, kinds=",".join(COMMANDS), kill=False).parse_args()
     with tempfile.TemporaryDirectory(prefix="duoviz-classroom-") as folder:
         held = [lesson(kind, options, Path(folder)) for kind in options.kinds.split(",")]
     return 0 if all(held) else 1

@@ -7,13 +7,13 @@ method runs three times more. Then this engine and one that starts on the quiet 
 own, write the same answers in alternation: medians of the ratios of tokens a second. Both have a process of their own.
 """
 
-import argparse
 import multiprocessing
 import os
 import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from multiprocessing.connection import Connection
 from statistics import median
 
@@ -21,16 +21,10 @@ from duoviz import runner
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
-from tests.benchmarks.methods import questions
+from tests.benchmarks.harness import alternated, arguments, busy, questions
 
 METHODS = ("duodecoding", "speculative", "duotree")
 RUNS = 3
-
-
-def spin() -> None:
-    """A busy loop."""
-    while True:
-        pass
 
 
 def serve(pipe: Connection, cache: str) -> None:
@@ -45,7 +39,6 @@ def serve(pipe: Connection, cache: str) -> None:
             waited.append(time.perf_counter() - begin)
 
         engine.calibrate = timed
-        pipe.send("ready")
         while request := pipe.recv():
             method, prompt, tokens = request
             waited.clear()
@@ -54,53 +47,46 @@ def serve(pipe: Connection, cache: str) -> None:
 
 
 @contextmanager
-def started(cache: str):
+def started(tokens: int):
     """An engine in a process of its own; gives a function that runs a method on a prompt."""
     context = multiprocessing.get_context("spawn")
     pipe, child = context.Pipe()
-    process = context.Process(target=serve, args=(child, cache))
-    process.start()
-    pipe.recv()
+    with tempfile.TemporaryDirectory() as cache:
+        process = context.Process(target=serve, args=(child, cache))
+        process.start()
 
-    def run(method: str, prompt: str, tokens: int) -> tuple[float, float]:
-        pipe.send((method, prompt, tokens))
-        return pipe.recv()
+        def run(method: str, prompt: str) -> tuple[float, float]:
+            pipe.send((method, prompt, tokens))
+            return pipe.recv()
 
-    yield run
-    pipe.send(None)
-    process.join()
+        yield run
+        pipe.send(None)
+        process.join()
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--max-new-tokens", type=int, default=64)
-    options = options.parse_args()
+    options = arguments(__doc__, rounds=5, max_new_tokens=64).parse_args()
     prompts = questions(options.rounds)[: 2 * options.rounds]
+
+    def measuring(run) -> float:
+        """The longest measuring before one of these runs, in seconds."""
+        return max(run(method, prompts[0])[1] for method in METHODS for _ in range(RUNS))
+
     with ExitStack() as stack:
-        caches = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(2)]
-        loops = [multiprocessing.get_context("spawn").Process(target=spin, daemon=True) for _ in range(2)]
-        for loop in loops:
-            loop.start()
-        disturbed = stack.enter_context(started(caches[0]))
-        waits = [disturbed(method, prompts[0], options.max_new_tokens)[1] for method in METHODS for _ in range(RUNS)]
-        for loop in loops:
-            loop.kill()
-            loop.join()
-        for method in METHODS:
-            for _ in range(RUNS):
-                disturbed(method, prompts[0], options.max_new_tokens)
-        fresh = stack.enter_context(started(caches[1]))
-        quiet = [fresh(method, prompts[0], options.max_new_tokens)[1] for method in METHODS for _ in range(RUNS)]
+        with busy(2):
+            disturbed = stack.enter_context(started(options.max_new_tokens))
+            beside = measuring(disturbed)
+        measuring(disturbed)
+        fresh = stack.enter_context(started(options.max_new_tokens))
         print(f"{runner.versions()}, {len(prompts)} prompts, {options.max_new_tokens} tokens")
-        print(f"longest measuring before a run: {max(waits):.2f} s beside the loops, {max(quiet):.2f} s without them")
+        print(f"longest measuring before a run: {beside:.2f} s beside the loops, {measuring(fresh):.2f} s without them")
         far = 0
         for method in METHODS:
             ratios = []
             for number, prompt in enumerate(prompts):
-                pair = (disturbed, fresh) if number % 2 else (fresh, disturbed)
-                speeds = {run: run(method, prompt, options.max_new_tokens)[0] for run in pair}
-                ratios.append(speeds[disturbed] / speeds[fresh])
+                works = {"fresh": partial(fresh, method, prompt), "disturbed": partial(disturbed, method, prompt)}
+                speeds = {name: found[0][0] for name, found in alternated(works, 1, first=number).items()}
+                ratios.append(speeds["disturbed"] / speeds["fresh"])
             far += median(ratios) < 0.97
             print(
                 f"{method}: {median(ratios):.3f} of the speed with fresh costs ({min(ratios):.2f} to {max(ratios):.2f})"

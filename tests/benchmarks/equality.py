@@ -29,7 +29,7 @@ from duoviz.models.embedded import embedded_target
 from duoviz.models.pair import Pair
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
-from tests.benchmarks.methods import questions, spread
+from tests.benchmarks.harness import arguments, counted, machine, questions, spread
 
 SAMPLED = list(itertools.product((0.7, 1.3), ({}, {"top_k": 50, "top_p": 0.9}), range(3)))
 COMBINATIONS = list(itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper")))
@@ -64,15 +64,8 @@ def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--prompts", type=int, default=40)
-    options.add_argument("--max-new-tokens", type=int, default=128)
-    options.add_argument("--methods", default=",".join(METHODS))
-    options.add_argument("--pair", default="embedded")
-    options.add_argument("--temperature", type=float, default=0.0)
-    options.add_argument("--combinations", action="store_true")
-    options.add_argument("--sampled", action="store_true")
-    options = options.parse_args()
+    defaults = {"max_new_tokens": 128, "methods": ",".join(METHODS), "pair": "embedded", "temperature": 0.0}
+    options = arguments(__doc__, prompts=40, combinations=False, sampled=False, **defaults).parse_args()
     engine = load_engine(options.pair)
     pair = engine.pair
     known = find_pair(options.pair).target == EMBEDDED and pair.target.device == "cpu"
@@ -80,9 +73,9 @@ def main() -> int:
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval() if greedy else None
     counts: Counter = Counter()
     positions: Counter = Counter()
-    for number, prompt in enumerate(spread(questions(6), options.prompts), 1):
+    for prompt in counted(spread(questions(6), options.prompts)):
         for lanes in lanes_of(options):
-            rows = list(runner.compare(engine, [prompt], lanes, warmups=int(number == 1)))
+            rows = list(runner.compare(engine, [prompt], lanes, warmups=int(not counts)))
             agreements = against_vanilla(engine, rows)
             if reference is not None:
                 theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
@@ -95,8 +88,7 @@ def main() -> int:
                 positions[lane] += found["tokens"]
                 if found["verdict"] != "equal":
                     print(f"{lane}, {prompt[:60]!r}: {sentence(found)}", flush=True)
-        print(f"{number} of {options.prompts}", end="\r", flush=True)
-    print(f"{runner.versions()}, {pair.cores}")
+    print(machine(pair))
     for lane, compared in positions.items():
         found = ", ".join(f"{counts[*lane, verdict]} {verdict}" for verdict in VERDICTS)
         print(f"{lane[0]:24} {lane[1]:7} {compared:10,} positions: {found}")

@@ -8,7 +8,6 @@ weights are read at. Then what lies between two forwards in a run of vanilla, an
 the memory.
 """
 
-import argparse
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -25,6 +24,7 @@ from duoviz.models.language_model import LanguageModel
 from duoviz.models.team import team
 from duoviz.models.tiles import PANEL
 from duoviz.models.weights import Matrix
+from tests.benchmarks.harness import arguments, machine
 
 ROWS = (1, 2, 4, 8, 16)
 
@@ -141,15 +141,11 @@ def memory() -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--pair", default="embedded")
-    options.add_argument("--context", type=int, default=128)
-    options.add_argument("--rounds", type=int, default=15)
-    options = options.parse_args()
+    options = arguments(__doc__, pair="embedded", context=128, rounds=15).parse_args()
     engine = load_engine(options.pair)
     pair = engine.pair
     draft = pair.draft.load()
-    print(f"{runner.versions()}, {pair.target_device_label(pair.cores.all)}, after {options.context} tokens")
+    print(f"{machine(pair)}, after {options.context} tokens")
     print(memory())
     models = [("target, float32", pair.target), ("draft, int8", draft.model)]
     if pair.target.device != "cpu":

@@ -7,7 +7,8 @@ would; of repeats the median counts. Vanilla is the baseline. CORES (all, target
 they are the faster ones.
 """
 
-import argparse
+from functools import partial
+from itertools import count
 from statistics import mean, median
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from duoviz.lab.tasks import TASKS, own_questions
 from tests.app import free_port, served
 from tests.benchmarks.first_visit import SEEN
+from tests.benchmarks.harness import alternated, arguments
 from tests.e2e.pages import launch_chromium
 
 BASE = "vanilla"
@@ -50,23 +52,21 @@ def speed(page: Page, lane: str, prompt: str, tokens: int, seed: int = 0) -> flo
 def measure(page: Page, lanes: list[str], tokens: int, repeats: int) -> list[dict[str, float]]:
     """Tokens a second by lane, for each prompt; every second round runs the lanes backwards."""
     prompts = [question.turns[0] for task in TASKS for question in own_questions([task])[:2]]
-    rows = []
+    rows, seeds = [], count()
+
+    def measured(lane: str, prompt: str) -> float:
+        return speed(page, lane, prompt, tokens, next(seeds))
+
     for number, prompt in enumerate(prompts):
-        speeds: dict[str, list[float]] = {lane: [] for lane in lanes}
-        for repeat in range(repeats):
-            for lane in lanes[:: -1 if (number + repeat) % 2 else 1]:
-                speeds[lane].append(speed(page, lane, prompt, tokens, repeat))
-        rows.append({lane: median(speeds[lane]) for lane in lanes})
+        # The same link twice would start nothing, so each has another seed.
+        works = {lane: partial(measured, lane, prompt) for lane in lanes}
+        rows.append({lane: median(speeds) for lane, speeds in alternated(works, repeats, first=number).items()})
         print(f"{number + 1:2}", *(f"{lane} {rows[-1][lane]:.1f}" for lane in lanes), flush=True)
     return rows
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--methods", default=METHODS)
-    options.add_argument("--max-new-tokens", type=int, default=64)
-    options.add_argument("--repeats", type=int, default=3)
-    options = options.parse_args()
+    options = arguments(__doc__, methods=METHODS, max_new_tokens=64, repeats=3).parse_args()
     lanes = options.methods.split(",")
     with served(free_port(), {}) as (url, _), sync_playwright() as playwright, launch_chromium(playwright) as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 800})

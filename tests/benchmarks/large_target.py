@@ -8,21 +8,18 @@ the Lab's tables, as `bench` writes them; one recording of each method, as in as
 can be run alone; all are run, and it exits with 1 where one failed. On a processor choose a smaller shape.
 """
 
-import argparse
 import shlex
 import subprocess
 import sys
 import time
 
+from tests.benchmarks.harness import arguments
+
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--out", required=True)
-    options.add_argument("--pair", default="embedded-as-llama-2-7b")
-    options.add_argument("--prompts", type=int, default=10)
-    options.add_argument("--each", type=int, default=2)
-    options.add_argument("--max-new-tokens", type=int, default=128)
-    options = options.parse_args()
+    parser = arguments(__doc__, pair="embedded-as-llama-2-7b", prompts=10, each=2, max_new_tokens=128)
+    parser.add_argument("--out", required=True)
+    options = parser.parse_args()
     pair, length = f"--pair {options.pair}", f"--max-new-tokens {options.max_new_tokens}"
     commands = (
         f"tests.benchmarks.forward {pair}",

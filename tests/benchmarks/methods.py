@@ -1,17 +1,15 @@
 """One table, one run: every method and vanilla on the prompts of the seven tasks, alternated.
 
     python -m tests.benchmarks.methods [--prompts 40] [--max-new-tokens 128] [--temperature 0] [--methods NAME,…]
-                                       [--pair NAME | --draft DIR] [--transformers] [--out FILE.json]
+                                       [--pair NAME | --draft DIR] [--out FILE.json]
 
 SpS runs twice, with γ = auto and with γ = 5, and DuoTree three times, the draft's way of working left to it, in turn
 and beside the target. With --draft DIR another draft takes the embedded one's
-place; with --transformers, transformers.generate runs too: plain and with prompt look-up. One warm-up
-round; medians over prompts, τ and yield over all tokens. Each figure is given again without the
+place. One warm-up round; medians over prompts, τ and yield over all tokens. Each figure is given again without the
 prompts whose vanilla answer falls into a loop. Below the table: τ and φ by task, acceptance by
 position, the τ that the formulas expect at the measured acceptance, and of DuoTree's chances what they promised.
 """
 
-import argparse
 import json
 from dataclasses import replace
 from itertools import pairwise
@@ -23,40 +21,23 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import acceptance_of, parallel_tokens, run_of
+from duoviz.models.embedded import embedded_target
 from duoviz.trace.metrics import proposals
-from tests.benchmarks.transformers_rows import TransformersRows
+from duoviz.training.selfchat import loops
+from tests.benchmarks.harness import arguments, counted, machine, spread, tasked
+from tests.benchmarks.promises import promises
 
-PROMPTS = Path("assets/prompts")
 POSITIONS = 6
 WAYS = ("in_turn", "beside")
-
-
-def questions(per_task: int) -> list[str]:
-    """The first turns of the first prompts of each task, task by task."""
-    return [prompt for _, prompt in tasked(per_task)]
-
-
-def tasked(per_task: int) -> list[tuple[str, str]]:
-    """(task, prompt) of the first prompts of each task."""
-    files = sorted(PROMPTS.glob("*.jsonl"))
-    return [
-        (file.stem, json.loads(line)["turns"][0]) for file in files for line in file.read_text().splitlines()[:per_task]
-    ]
-
-
-def spread(prompts: list, count: int) -> list:
-    """`count` of the prompts, spread evenly over the tasks, which come one after another."""
-    step = len(prompts) / count
-    return [prompts[int(index * step)] for index in range(count)]
 
 
 def figures(rows: list[dict], base: dict[str, dict], same: dict[str, dict]) -> dict:
     """Medians over prompts of TPS, TTFT and both φ; τ and yield over all tokens; None where nothing was drafted."""
     traces = [row["trace"] for row in rows]
     tokens = sum(row["metrics"]["new_tokens"] for row in rows)
-    drafted = sum(proposals(trace["iterations"]) for trace in traces if trace)
+    drafted = sum(proposals(trace["iterations"]) for trace in traces)
     used = sum(
-        token["source"] != "target" for trace in traces if trace for each in trace["iterations"]
+        token["source"] != "target" for trace in traces for each in trace["iterations"]
         for token in each["committed"]
     )  # fmt: skip
     return {
@@ -64,8 +45,8 @@ def figures(rows: list[dict], base: dict[str, dict], same: dict[str, dict]) -> d
         "ttft": median(row["metrics"]["ttft"] for row in rows),
         "phi": median(row["metrics"]["tps"] / base[row["prompt"]]["metrics"]["tps"] for row in rows),
         "phi_same": median(row["metrics"]["tps"] / same[row["prompt"]]["metrics"]["tps"] for row in rows),
-        "tau": tokens / sum(row["metrics"]["target_forwards"] for row in rows) if all(traces) else None,
-        "tau_median": median(row["metrics"]["tau"] for row in rows) if all(traces) else None,
+        "tau": tokens / sum(row["metrics"]["target_forwards"] for row in rows),
+        "tau_median": median(row["metrics"]["tau"] for row in rows),
         "yield": used / drafted if drafted else None,
         "same_text": sum(row["token_ids"] == base[row["prompt"]]["token_ids"] for row in rows),
         "runs": len(rows),
@@ -84,12 +65,10 @@ def show(names: list[str], rows: list[dict], title: str) -> list[dict]:
     for name in names:
         line = figures([row for row in rows if row["method"] == name], base, same)
         lines.append({"method": name, **line})
-        tau, middle, used = (
-            f"{line[key]:.2f}" if line[key] is not None else "–" for key in ("tau", "tau_median", "yield")
-        )
+        used = f"{line['yield']:.2f}" if line["yield"] is not None else "–"
         print(
-            f"{name:28} {line['tps']:8.2f} {line['ttft']:7.3f} {line['phi']:5.2f} {line['phi_same']:12.2f} {tau:>5} "
-            f"{middle:>8} {used:>6}  {line['same_text']}/{line['runs']}"
+            f"{name:28} {line['tps']:8.2f} {line['ttft']:7.3f} {line['phi']:5.2f} {line['phi_same']:12.2f} "
+            f"{line['tau']:5.2f} {line['tau_median']:8.2f} {used:>6}  {line['same_text']}/{line['runs']}"
         )
     return lines
 
@@ -103,8 +82,7 @@ def by_task(names: list[str], rows: list[dict], tasks: dict[str, str]) -> None:
             cells = []
             for task in sorted(set(tasks.values())):
                 mine = [row for row in rows if row["method"] == name and tasks[row["prompt"]] == task]
-                value = figures(mine, base, same)[key]
-                cells.append(f"{value:9.2f}" if value is not None else f"{'–':>9}")
+                cells.append(f"{figures(mine, base, same)[key]:9.2f}")
             print(f"{name:28} " + " ".join(cells))
 
 
@@ -118,11 +96,6 @@ def positions(rows: list[dict]) -> list[float]:
                 tested[place] += 1
                 accepted[place] += place < verdict["accepted"]
     return [got / all if all else 0.0 for got, all in zip(accepted, tested, strict=True)]
-
-
-def loops(ids: list[int]) -> bool:
-    """Whether a text's last 60 tokens repeat one stretch of at most 20 tokens."""
-    return len(ids) >= 80 and any(ids[-60:] == ids[-60 - period : -period] for period in range(1, 21))
 
 
 def explain(name: str, rows: list[dict]) -> None:
@@ -140,7 +113,9 @@ def explain(name: str, rows: list[dict]) -> None:
         print(f"  α {found.alpha:.3f}, β {found.beta:.3f}, mean length taken {found.length:.2f}")
         print(f"  τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
         for key in ("overlap", "idle_target", "idle_draft"):
-            print(f"  {key}: median {median(row['metrics'][key] for row in rows):.3f}")
+            # None where both models share their cores.
+            if shares := [row["metrics"][key] for row in rows if row["metrics"][key] is not None]:
+                print(f"  {key}: median {median(shares):.3f}")
     elif name.startswith("duotree"):
         print("  chance: promised / seen (tokens)  " + "  ".join(
             f"{promised:.2f} / {seen:.2f} ({count})" for promised, seen, count in promises(together["iterations"])
@@ -151,18 +126,6 @@ def explain(name: str, rows: list[dict]) -> None:
         alpha = accepted / tested
         expected = run_of(alpha, 5)
         print(f"  α {alpha:.3f}; τ {tau:.3f}, by the formula {expected:.3f} ({tau / expected - 1:+.1%})")
-
-
-def promises(iterations: list[dict]) -> list[tuple[float, float, int]]:
-    """In ten bins of chance: the mean chance of the tokens checked after a verified token, how many of them the
-    target wrote, and how many they are."""
-    bins: list[list[tuple[float, bool]]] = [[] for _ in range(10)]
-    for each in iterations:
-        nodes = each["checked"]
-        for node in nodes:
-            if "chance" in node and (node["parent"] < 0 or nodes[node["parent"]]["status"] == "accepted"):
-                bins[min(9, int(10 * node["chance"]))].append((node["chance"], node["status"] == "accepted"))
-    return [(*(sum(column) / len(found) for column in zip(*found, strict=True)), len(found)) for found in bins if found]
 
 
 def around_forwards(rows: list[dict]) -> float:
@@ -182,35 +145,25 @@ def around_forwards(rows: list[dict]) -> float:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--prompts", type=int, default=40)
-    options.add_argument("--max-new-tokens", type=int, default=128)
-    options.add_argument("--temperature", type=float, default=0.0)
-    options.add_argument("--methods", default=",".join(METHODS))
-    options.add_argument("--transformers", action="store_true")
-    options.add_argument("--pair", default="embedded")
-    options.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
-    options.add_argument("--out", type=Path)
-    options = options.parse_args()
-    engine = load_engine(options.pair if options.draft is None else embedded_with(options.draft))
-    pair = engine.pair
+    defaults = {"max_new_tokens": 128, "temperature": 0.0, "methods": ",".join(METHODS), "pair": "embedded"}
+    parser = arguments(__doc__, prompts=40, **defaults)
+    parser.add_argument("--draft", type=Path, help="another folder's draft instead of the embedded one")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    engine = load_engine(f"{embedded_target()} + {options.draft}" if options.draft else options.pair)
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    chosen = spread(tasked(6), options.prompts)
-    tasks = {prompt: task for task, prompt in chosen}
+    tasks = {prompt: task for task, prompt in spread(tasked(6), options.prompts)}
     lanes = runs.lanes(options.methods.split(","), settings)
     lanes[1] = lanes[1]._replace(name="vanilla, target's cores")
     if "speculative" in options.methods:
         lanes.append(runner.Lane("speculative γ=5", "speculative", replace(settings, budget=5)))
     if "duotree" in options.methods:
         lanes += [runner.Lane(f"duotree {way}", "duotree", replace(settings, overlap=way)) for way in WAYS]
-    other = TransformersRows(pair, options.max_new_tokens) if options.transformers else None
     rows = []
-    for number, prompt in enumerate(tasks):
+    for prompt in counted(list(tasks)):
         rows += runner.compare(engine, [prompt], lanes, warmups=int(not rows))
-        rows += other.rows(prompt, warmup=number == 0) if other else []
-        print(f"{number + 1} of {len(tasks)}", end="\r", flush=True)
 
-    print(f"{runner.versions()}, {pair.cores}, {pair.target_device_label(pair.cores.all)}")
+    print(machine(engine.pair))
     names = list(dict.fromkeys(row["method"] for row in rows))
     names = [*(lane.name for lane in lanes[:2]), *(name for name in names if not name.startswith("vanilla"))]
     looping = {row["prompt"] for row in rows if row["method"] == "vanilla" and loops(row["token_ids"])}
@@ -219,16 +172,9 @@ def main() -> None:
     tables["without loops"] = show(names, free, f"without the {len(looping)} prompts whose answer loops")
     by_task(names, rows, tasks)
     for name in names[2:]:
-        if all(row["trace"] for row in rows if row["method"] == name):
-            explain(name, [row for row in rows if row["method"] == name])
+        explain(name, [row for row in rows if row["method"] == name])
     if options.out:
         options.out.write_text(json.dumps(tables, indent=1))
-
-
-def embedded_with(draft: Path) -> str:
-    from duoviz.models.embedded import embedded_target
-
-    return f"{embedded_target()} + {draft}"
 
 
 if __name__ == "__main__":

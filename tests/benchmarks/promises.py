@@ -1,33 +1,40 @@
 """What DuoTree's chances promised, and what the target wrote, on every prompt.
 
-    python -m tests.benchmarks.promises [--temperature 0] [--max-new-tokens 128]
+    python -m tests.benchmarks.promises [--temperature 0] [--max-new-tokens 128] [--prompts 84]
 
 Counted are the tokens that were checked after a verified token, in ten bins of chance; none of the prompts was used to
 fit the table. No time is measured.
 """
 
-import argparse
 import sys
 
 from duoviz import runner
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from tests.benchmarks.methods import promises, questions
+from tests.benchmarks.harness import arguments, counted, machine, questions, spread
+
+
+def promises(iterations: list[dict]) -> list[tuple[float, float, int]]:
+    """In ten bins of chance: the mean chance of the tokens checked after a verified token, how many of them the
+    target wrote, and how many they are."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(10)]
+    for each in iterations:
+        nodes = each["checked"]
+        for node in nodes:
+            if "chance" in node and (node["parent"] < 0 or nodes[node["parent"]]["status"] == "accepted"):
+                bins[min(9, int(10 * node["chance"]))].append((node["chance"], node["status"] == "accepted"))
+    return [(*(sum(column) / len(found) for column in zip(*found, strict=True)), len(found)) for found in bins if found]
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("--temperature", type=float, default=0.0)
-    options.add_argument("--max-new-tokens", type=int, default=128)
-    options = options.parse_args()
+    options = arguments(__doc__, temperature=0.0, max_new_tokens=128, prompts=84).parse_args()
     engine = load_engine()
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    iterations, prompts = [], questions(12)
-    for number, prompt in enumerate(prompts, 1):
+    iterations = []
+    for prompt in counted(spread(questions(12), options.prompts)):
         iterations += runner.collect(runner.stream(engine, "duotree", prompt, settings))["iterations"]
-        print(f"{number} of {len(prompts)}", end="\r", flush=True)
     found = promises(iterations)
-    print(f"{runner.versions()}, temperature {options.temperature}, {len(prompts)} prompts")
+    print(f"{machine(engine.pair)}, temperature {options.temperature}, {options.prompts} prompts")
     for promised, seen, count in found:
         print(f"  promised {promised:.3f}, seen {seen:.3f} ({count:,} tokens)")
     largest = max(abs(promised - seen) for promised, seen, _ in found)

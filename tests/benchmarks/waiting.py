@@ -4,103 +4,78 @@ with several numbers of looks before a thread sleeps, in alternation.
     python -m tests.benchmarks.waiting [--rounds 5] [--neighbours 2]
 """
 
-import argparse
 import subprocess
 import sys
 import tempfile
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+from tests.benchmarks.harness import alternated, arguments, busy
+
 TOKENS = 48
 NEVER = 1 << 60
-# How often a thread looks before it sleeps (`barrier.SPINS`); None: as duoviz has it.
-WAYS = {"never sleeps": NEVER, "duoviz's": None, "40,000 looks": 40_000, "400 looks": 400, "sleeps at once": 0}
+# How often a thread looks before it sleeps (`barrier.SPINS`), -1: as duoviz has it; and the target's cores.
+WAYS = {
+    "never sleeps": (NEVER, "all"), "duoviz's": (-1, "all"), "40,000 looks": (40_000, "all"), "400 looks": (400, "all"),
+    "sleeps at once": (0, "all"), "one thread": (-1, "target"),
+}  # fmt: skip
 
 
-def child(spins: int | None, cores: str, code: Path) -> None:
+def child(spins: int, cores: str, code: Path) -> None:
     """Run vanilla once for each line on stdin, and print its tokens a second. code: a folder for what is compiled."""
     from duoviz import Settings, load_engine, runner, runs
     from duoviz.models import barrier, machine_code
 
     machine_code.cache_folder = lambda: code
-    if spins is not None:
+    if spins >= 0:
         barrier.SPINS = spins
-    engine = load_engine("embedded")
-    settings = Settings(max_new_tokens=TOKENS, cores=cores)
-    print("ready", flush=True)
+    engine, settings = load_engine("embedded"), Settings(max_new_tokens=TOKENS, cores=cores)
     for _ in sys.stdin:
         trace = runner.collect(runner.stream(engine, "vanilla", "Why is the sky blue?", settings))
         print(runs.summary(trace)["metrics"]["tps"], flush=True)
 
 
-def started(spins: int | None, cores: str, cache: Path) -> subprocess.Popen:
+def started(spins: int, cores: str, cache: Path) -> subprocess.Popen:
     """A child with a cache of compiled code of its own, for what is compiled depends on the number of looks."""
-    code = ["--code", str(cache / str(spins))]
-    command = [sys.executable, "-m", "tests.benchmarks.waiting", "--child", str(spins), "--cores", cores, *code]
+    how = ["--child", "--spins", str(spins), "--cores", cores, "--code", str(cache / f"{spins}-{cores}")]
+    command = [sys.executable, "-m", "tests.benchmarks.waiting", *how]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def answer(process: subprocess.Popen) -> str:
-    return process.stdout.readline().strip()
-
-
-@contextmanager
-def busy(neighbours: int):
-    """Loops beside the runs that never wait."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(neighbours)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def speed(process: subprocess.Popen) -> float:
     process.stdin.write("\n")
     process.stdin.flush()
-    return float(answer(process))
+    return float(process.stdout.readline())
 
 
-def measure(rounds: int, neighbours: int) -> None:
+def main() -> None:
+    parser = arguments(__doc__, rounds=5, neighbours=2, child=False, spins=-1, cores="all", code=Path())
+    options = parser.parse_args()
+    if options.child:
+        return child(options.spins, options.cores, options.code)
     with ExitStack() as stack:
         cache = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        children = {name: stack.enter_context(started(spins, "all", cache)) for name, spins in WAYS.items()}
-        children["one thread"] = stack.enter_context(started(None, "target", cache))
-        for process in children.values():
+        works = {}
+        for name, how in WAYS.items():
+            process = stack.enter_context(started(*how, cache))
             stack.callback(process.kill)
-            answer(process)
             speed(process)
-        quiet, beside = ({name: [] for name in children} for _ in range(2))
-        for number in range(rounds):
-            order = list(children) if number % 2 == 0 else list(children)[::-1]
-            for name in order:
-                quiet[name].append(speed(children[name]))
-            with busy(neighbours):
-                for name in order:
-                    beside[name].append(speed(children[name]))
-    report(quiet, beside, neighbours)
-
-
-def report(quiet: dict[str, list[float]], beside: dict[str, list[float]], neighbours: int) -> None:
+            works[name] = partial(speed, process)
+        quiet, beside = ({name: [] for name in works} for _ in range(2))
+        for number in range(options.rounds):
+            for found, neighbours in ((quiet, 0), (beside, options.neighbours)):
+                with busy(neighbours):
+                    for name, speeds in alternated(works, 1, first=number).items():
+                        found[name] += speeds
     best = median(quiet["never sleeps"])
     print(f"tokens/s of vanilla on all cores, medians; the ratios are to threads that never sleep, quiet ({best:.1f})")
-    print(f"{'waiting':14}{'quiet':>8}{'ratio':>7}  {f'beside {neighbours} busy loops':>20}{'ratio':>7}")
+    print(f"{'waiting':14}{'quiet':>8}{'ratio':>7}  {f'beside {options.neighbours} busy loops':>20}{'ratio':>7}")
     for name in quiet:
         alone, shared = median(quiet[name]), median(beside[name])
         print(f"{name:14}{alone:8.1f}{alone / best:7.2f}  {shared:20.1f}{shared / best:7.2f}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--neighbours", type=int, default=2)
-    parser.add_argument("--child")
-    parser.add_argument("--cores", default="all")
-    parser.add_argument("--code", type=Path)
-    options = parser.parse_args()
-    if options.child is None:
-        measure(options.rounds, options.neighbours)
-    else:
-        child(None if options.child == "None" else int(options.child), options.cores, options.code)
+    main()

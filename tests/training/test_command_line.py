@@ -34,24 +34,11 @@ def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "command, name, value, most",
-    [
-        ("draft", "tokens", "0", "9007199254740991"),
-        ("draft", "layers", "99", "8"),
-        ("draft", "batch-tokens", "nan", "9007199254740991"),
-        ("draft", "seed", "-1", "9007199254740991"),
-        ("corpus", "rows", "1" + "0" * 12, "10000000"),
-        ("corpus", "slots", "9" * 5000, "100000"),
-        ("corpus", "seed", "1" + "0" * 30, "9007199254740991"),
-    ],
-)
-def test_a_number_out_of_range_is_told(command, name, value, most, capsys):
+def test_a_number_out_of_range_is_told(capsys):
     with pytest.raises(SystemExit, match="2"):
-        main([command, f"--{name}", value, "--out", "out.npz"])
+        main(["corpus", "--slots", "9" * 5000, "--out", "out.npz"])
     told = capsys.readouterr().err
-    assert f"argument --{name}: enter a whole number from " in told and f" to {most}, not '{value[:10]}" in told
-    assert told.count("\n") == 1
+    assert "argument --slots: enter a whole number from 1 to 100000, not '9999999999" in told and told.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["corpus", "draft", "chances", "assistant"])

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import torch
 
-from duoviz.training.corpus import batches, load_corpus, most_frequent, padded, whole_texts
+from duoviz.training.corpus import batches, load_corpus, most_frequent, whole_texts
 
 
 def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
@@ -45,10 +44,3 @@ def test_the_most_frequent_ids_are_ascending_and_of_equals_the_lowest(corpus):
     rows = [replace(row, ids=row.ids % 2 * 40) for row in corpus]
     rows[0].ids[:3] = 33
     assert most_frequent(rows, 3).tolist() == [0, 33, 40] and most_frequent(rows, 5).tolist() == [0, 1, 2, 33, 40]
-
-
-def test_the_states_that_predict_are_those_before_the_answers_tokens(corpus):
-    rows = [corpus[number] for number in (3, 170, 9)]
-    ids, places = padded(rows)
-    answers = np.concatenate([row.ids[row.places] for row in rows])
-    assert torch.equal(ids.flatten()[places + 1], torch.from_numpy(answers))

@@ -1,4 +1,4 @@
-"""Item 1: posts that nobody listens to."""
+"""Items 1 and 4: posts and runs that nobody listens to."""
 
 import json
 import re
@@ -131,3 +131,28 @@ def beside(site: Site, done: str, flood: Callable[[], object]) -> Result:
     told += f"at most {max(meanwhile):.2f} × ({disturbed} left out that other programs disturbed); "
     told += f"after it {after:.2f} ×; answers: {answers[0]}"
     return Result(done, told, median(meanwhile) <= USUALLY and max(meanwhile) <= WORST and after <= AFTERWARDS)
+
+
+LONG = {"prompt": "Count from one to a thousand.", "method": "vanilla", "max_new_tokens": 256}
+
+
+@attack("4 the line", "at most two of its runs have a place, and they end within half a minute")
+def calls_without_a_listener(site: Site) -> Result:
+    """More calls than the line is long, as one's own machine sends them: without a session."""
+    return fill(site, 25, lambda number: {})
+
+
+@attack("4 the line", "at most two of its runs have a place, and they end within half a minute", kind="space")
+def calls_from_one_address(site: Site) -> Result:
+    """The same from one address that claims to be many."""
+    return fill(site, 25, lambda number: {"X-Forwarded-For": f"9.9.8.{number}, 8.8.4.4"})
+
+
+def fill(site: Site, count: int, headers) -> Result:
+    statuses = [site.ask("POST", CALL, LONG, **headers(number))[0] for number in range(count)]
+    begin = time.monotonic()
+    summary = site.run_of(site.client("1.0.0.1"))[1]
+    waited = time.monotonic() - begin
+    begun = [status for status in statuses if status == 200]
+    told = f"{len(begun)} of {count} taken; another visitor's run ended after {waited:.1f} s"
+    return Result(f"{count} long runs that nobody listens to", told, len(begun) <= 2 and waited < 60 and bool(summary))

@@ -1,16 +1,19 @@
-"""The table of what held: right texts, no foreign ones, no file of the host's, drafts replaced."""
+"""The table of what held: right texts, no file of the host's given out or left behind, drafts and places replaced."""
 
+import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 
 from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import Site, place_of
+from tests.benchmarks.attacks.site import Site, place_of, started
 
 CLIENTS, RUNS = 12, 3
 METHODS = ("vanilla", "speculative", "duodecoding", "prompt_lookup")
@@ -98,3 +101,22 @@ def killed(site: Site, victim: Callable[[Site], psutil.Process], times: int, sen
         said += sentence in end
         right += site.run_of(visitor, method="duodecoding", max_new_tokens=48)[1]["text"] == expected
     return right, said
+
+
+@attack(
+    "11 left behind", "only the empty lock of measuring stays after an end, and after the start that follows a kill"
+)
+def temporary_folder(_site: Site) -> list[Result]:
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, number in (("SIGTERM", signal.SIGTERM), ("SIGKILL, then a start and SIGTERM", signal.SIGKILL)):
+            with started("local", Path(folder)) as site:
+                site.run_of(site.client())
+                site.process.send_signal(number)
+                site.process.wait(60)
+            if number == signal.SIGKILL:
+                with started("local", Path(folder)) as site:
+                    site.run_of(site.client())
+            left = [each for each in site.scratch.glob("duoviz*") if each.suffix != ".lock" or each.stat().st_size]
+            found.append(Result(name, f"left beside it: {[each.name for each in left]}", not left))
+    return found

@@ -1,16 +1,12 @@
 """Item 2: prompts that are far too long."""
 
-import subprocess
-import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
-from tests.app import ROOT
 from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import CALL, Site
+from tests.benchmarks.attacks.site import CALL, Site, command_line
 
 MUST_HOLD = "refused with a sentence, and the next visitor waits for none of them"
 
@@ -45,13 +41,8 @@ def no_prompts_at_all(site: Site) -> list[Result]:
 
 def complained(done: str, file: Path, reason: str) -> Result:
     """What `compare` says of a file of prompts."""
-    begin = time.monotonic()
-    command = [sys.executable, "-m", "duoviz", "compare", "--prompts", str(file), "--methods", "vanilla"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    seconds = time.monotonic() - begin
-    told = [line for line in ended.stderr.splitlines() if line.startswith("duoviz:")]
-    held = ended.returncode == 1 and len(told) == 1 and reason in told[0] and "Traceback" not in ended.stderr
-    return Result(done, f"{seconds:.1f} s: {told}", held and seconds < 30)
+    seconds, told, held = command_line("compare", "--prompts", str(file), "--methods", "vanilla")
+    return Result(done, f"{seconds:.1f} s: {told}", held and reason in told[0] and seconds < 30)
 
 
 def beside(site: Site, done: str, requests: list, expected: set[int]) -> Result:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 import psutil
 from gradio_client import Client
 
-from tests.app import free_port, served
+from tests.app import ROOT, free_port, served
 
 CALL = "/gradio_api/call/v2/generate"
 # How much of one core other programs may take while a time is measured.
@@ -138,6 +139,16 @@ class Site:
         """Megabytes that the server and the processes that it started hold."""
         return sum(each.memory_full_info().pss for each in self.family()) / 1e6
 
+    def resident(self, kind: str) -> float:
+        """Megabytes of the server's own process, as Linux counts them: VmRSS, or VmHWM for the most so far."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition(f"{kind}:")[2].split()[0]) / 1000
+
+    def begin_peak(self) -> float:
+        """Let the peak of its memory begin anew; returns it."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return self.resident("VmHWM")
+
     def alive(self) -> bool:
         return self.process.poll() is None
 
@@ -161,6 +172,16 @@ def place_of(draft: psutil.Process) -> psutil.Process:
     place = draft.parent()
     assert place
     return place
+
+
+def command_line(*arguments: str) -> tuple[float, list[str], bool]:
+    """Run `python -m duoviz`: seconds, its complaint, and whether that is one line with exit code 1."""
+    begin = time.monotonic()
+    command = [sys.executable, "-m", "duoviz", *arguments]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    told = [line for line in ended.stderr.splitlines() if line.startswith("duoviz:")]
+    held = ended.returncode == 1 and len(told) == 1 and "Traceback" not in ended.stderr
+    return time.monotonic() - begin, told, held
 
 
 @contextmanager

@@ -14,13 +14,13 @@ A frame counts as painted when the browser's main thread is done with it; the co
 it does beside that, is not in the times.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from duoviz import runner
+from tests.benchmarks.harness import arguments
 from tests.benchmarks.visualizer.feed import feed
 from tests.benchmarks.visualizer.report import Report
 from tests.benchmarks.visualizer.serving import serving
@@ -30,15 +30,10 @@ from tests.e2e.pages import launch_chromium
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("parts", nargs="*", metavar="feed|steps|serving")
-    options.add_argument("--trace", type=Path)
-    options.add_argument("--iterations", type=int, default=2000)
-    options.add_argument("--long", type=int, default=5000)
-    options.add_argument("--steps", type=int, default=200)
-    options.add_argument("--pairs", type=int, default=6)
-    options.add_argument("--max-new-tokens", type=int, default=128)
-    options = options.parse_args()
+    parser = arguments(__doc__, iterations=2000, long=5000, steps=200, pairs=6, max_new_tokens=128)
+    parser.add_argument("parts", nargs="*", metavar="feed|steps|serving")
+    parser.add_argument("--trace", type=Path)
+    options = parser.parse_args()
     parts, report = options.parts or ["feed", "steps", "serving"], Report()
     print(f"{runner.versions()}")
     trace = recorded(options.trace, options.max_new_tokens) if set(parts) & {"feed", "steps"} else None

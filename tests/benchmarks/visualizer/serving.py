@@ -23,7 +23,7 @@ from duoviz.workers.local import local_slots
 from duoviz.workers.pool import Pool
 from duoviz.workers.request_queue import RequestQueue
 from duoviz.workers.tasks import Run
-from tests.benchmarks.methods import questions
+from tests.benchmarks.harness import alternated, questions
 from tests.benchmarks.visualizer.pages import button_page
 from tests.benchmarks.visualizer.report import Report
 from tests.benchmarks.visualizer.traces import METHOD
@@ -93,14 +93,10 @@ def serving(browser, options: argparse.Namespace, report: Report) -> None:
 def compare_serving(headless: Callable[[], float], served: Callable[[], float], pairs: int, report: Report) -> None:
     """Alternate both, `pairs` times; the order changes from pair to pair."""
     headless(), served()
-    rows = []
-    for number in range(pairs):
-        order = (headless, served) if number % 2 == 0 else (served, headless)
-        found = {run: run() for run in order}
-        rows.append((found[headless], found[served]))
-    ratio = median(after / before for before, after in rows)
-    report.line("without a page, median", f"{median(row[0] for row in rows):.2f} tokens/s")
-    report.line("served to a client that discards, median", f"{median(row[1] for row in rows):.2f} tokens/s")
+    found = alternated({"headless": headless, "served": served}, pairs)
+    ratio = median(after / before for before, after in zip(found["headless"], found["served"], strict=True))
+    report.line("without a page, median", f"{median(found['headless']):.2f} tokens/s")
+    report.line("served to a client that discards, median", f"{median(found['served']):.2f} tokens/s")
     report.line("median of the pairs' ratios", f"{ratio:.3f}", good=ratio >= 1 - WANTED_SERVING_LOSS)
 
 

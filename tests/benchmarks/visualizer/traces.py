@@ -7,7 +7,7 @@ from duoviz import runner
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
-from tests.benchmarks.methods import questions
+from tests.benchmarks.harness import questions
 
 METHOD = "duodecoding"
 

@@ -8,7 +8,7 @@ from duoviz import runner
 from duoviz.comparison import agreed
 from duoviz.decoding.settings import Settings
 from duoviz.models.embedded import embedded_target
-from tests.benchmarks.methods import questions
+from tests.benchmarks.harness import questions
 
 
 def test_it_is_loaded_like_any_other(embedded_engine):
