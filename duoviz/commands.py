@@ -34,8 +34,7 @@ from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
 if TYPE_CHECKING:
-    from duoviz.lab.plan import Plan
-    from duoviz.lab.progress import Progress
+    from duoviz.lab.plan import Plan, Progress
     from duoviz.lab.results import Folder
 
 
@@ -274,9 +273,10 @@ def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterato
 def ship(options: argparse.Namespace) -> None:
     """Keep a run's results where the page finds them, and write the README's table, its picture and docs/results.md."""
     from duoviz.lab import shipping
+    from duoviz.lab.files import write_atomically
     from duoviz.lab.picture import picture
-    from duoviz.lab.readme import PAGE, PICTURE, results_page, with_speeds
-    from duoviz.lab.results import load, write_atomically
+    from duoviz.lab.results import load
+    from duoviz.lab.shipping import PAGE, PICTURE, results_page, with_speeds
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UserError("--name: use letters, digits, '-', '_', '+' and '.' only.")

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 from zipfile import BadZipFile
 
 import numpy as np
+from jsonschema_rs import Draft4Validator, Draft202012Validator, ValidationError
 
 # What duoviz writes is nested six levels deep.
 MAX_DEPTH = 32
@@ -131,6 +132,21 @@ class Reader:
             except Refused as error:
                 raise Refused(f"has a line {number} that {error}") from error
             yield number, value
+
+
+def wrong_field(schema: Draft4Validator | Draft202012Validator, value: object) -> str | None:
+    """The first field of a value that is missing or not as the schema has it; None where all is."""
+    try:
+        schema.validate(value)
+    except ValidationError as error:
+        missing = [error.kind.value] if error.kind.name == "required" else []
+        path = [*error.instance_path, *missing]
+        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
+    except ValueError:
+        # It takes no half of a character (a lone surrogate), in whose place "?" is as long.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        return wrong_field(schema, json.loads(whole))
+    return None
 
 
 def refuse_constant(name: str) -> NoReturn:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.folders import ASSETS
 from duoviz.models.language_model import over_vocabulary
 from duoviz.models.progress import Progress, no_progress
+from duoviz.runs import Lane
 from duoviz.trace.metrics import metrics
 
 if TYPE_CHECKING:
@@ -51,26 +51,19 @@ and q of the draft.
 def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
     """Of each method the run of median duration, after an unrecorded one. Raises UserError.
 
-    report: called with the share that is done and what comes next.
+    report: called with the share that is done and what that is.
     """
     # The page reads the names above, and what decodes takes long to import.
-    from duoviz import runner
+    from duoviz.comparison import median_row
+    from duoviz.runner import compare
 
-    runs = [(number, method) for number in range(1 + ROUNDS) for method in METHODS]
-    traces = {method: [] for method in METHODS}
-    for done, (number, method) in enumerate(runs):
-        report(done / len(runs), f"{'Recording' if number else 'Warming up'} {method}")
-        trace = runner.collect(runner.stream(engine, method, prompt, settings))
-        if trace["end"]["stopped"] == "error":
-            raise DraftDied(trace["end"]["message"])
-        if number:
-            traces[method].append(trace)
-    return {method: middle(runs) for method, runs in traces.items()}
-
-
-def middle(traces: list[dict]) -> dict:
-    """The trace whose run took the median time."""
-    return sorted(traces, key=lambda trace: trace["end"]["wall"])[len(traces) // 2]
+    lanes, rows = [Lane(method, method, settings) for method in METHODS], []
+    report(0.0, "Warming up")
+    for row in compare(engine, [prompt], lanes, repeats=ROUNDS):
+        rows.append(row)
+        report(len(rows) / (ROUNDS * len(lanes)), f"Recorded {row['method']}")
+    medians = {method: median_row([row for row in rows if row["method"] == method]) for method in METHODS}
+    return {method: row["trace"] for method, row in medians.items() if row}
 
 
 def places(pair: Pair, trace: dict) -> dict:

@@ -104,16 +104,6 @@ def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(engine
     assert lane["figures"]["phi"] is None
 
 
-def test_of_two_rounds_table_and_headline_name_the_slower_one(engine):
-    lanes = two_lanes()
-    rows = rows_of(engine, lanes, repeats=2)
-    for entry in rows:
-        entry["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[entry["method"]] + entry["repeat"]
-    result = outcome(engine, lanes, rows, {})
-    assert [lane["figures"]["tps"] for lane in result["lanes"]] == [10.0, 20.0]
-    assert [lane["summary"]["metrics"]["tps"] for lane in result["lanes"]] == [10.0, 20.0]
-
-
 def test_the_worst_round_is_the_verdict(engine):
     lanes = two_lanes()
     rows = rows_of(engine, lanes, repeats=3)

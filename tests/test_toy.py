@@ -11,9 +11,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
-from duoviz.lab.report import report_html
+from duoviz.lab.report import report_html, sections
 from duoviz.lab.results import load, opened
-from duoviz.lab.sections import sections
 from duoviz.options import parser
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import csv_table, perfetto_events

@@ -2,27 +2,35 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import NamedTuple
 
 from duoviz import runner
 from duoviz.decoding.costs import CostModel, mean_model
+from duoviz.decoding.drafting import DraftPlan, DraftRequest
 from duoviz.decoding.engine import Engine
-from duoviz.decoding.forward import Stopped
+from duoviz.decoding.forward import PREFILL_CHUNK, Stopped, timed_forward
 from duoviz.decoding.placement import Placement
+from duoviz.decoding.settings import MAX_SEQUENCES
+from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
-from duoviz.lab.forwards import QUICK_LENGTH, QUICK_REPEATS, REPEATS, TOKENS, lengths, measure_forwards
-from duoviz.lab.plan import VANILLA, Plan, label_of
-from duoviz.lab.progress import Progress
+from duoviz.lab.plan import VANILLA, Plan, Progress, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
 from duoviz.lab.values import seconds, speed
+from duoviz.models.cores import on_cores
+from duoviz.models.language_model import LanguageModel
 from duoviz.runs import Lane, short
 from duoviz.trace.agreement import Written, agreement, worst
 
 WARMUP = "Name three colours of the rainbow."
+TOKENS = 8
+# Of --quick: reading 8,192 tokens takes minutes on two cores.
+QUICK_LENGTH = 1024
+QUICK_REPEATS, REPEATS = 5, 15
 
 
 class Job(NamedTuple):
@@ -42,101 +50,6 @@ class Job(NamedTuple):
         return f"{label_of(self.lane.name)}, {task_name(self.question.task)} {self.question.id}"
 
 
-class Clock:
-    """How long the answers to come will take, from those there are: each lane's seconds a token allowed."""
-
-    def __init__(self, rows: Sequence[Row] = ()):
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.tokens: dict[str, int] = defaultdict(int)
-        for row in rows:
-            self.see(row)
-
-    def see(self, row: Row) -> None:
-        """Count in an answer that has been made."""
-        self.seconds[row["model_id"]] += seconds(row)
-        self.tokens[row["model_id"]] += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
-
-    def left(self, jobs: Sequence[Job]) -> float | None:
-        """Seconds for these; None before the first answer. A lane without one counts as the mean of the others."""
-        if not self.tokens:
-            return None
-        mean = sum(self.seconds.values()) / sum(self.tokens.values())
-        rates = {lane: self.seconds[lane] / self.tokens[lane] for lane in self.tokens}
-        return sum(
-            rates.get(job.lane.name, mean) * job.lane.settings.max_new_tokens * len(job.question.turns) for job in jobs
-        )
-
-
-class CourseOfCosts:
-    """Both sides' costs over a run, in which the machine's speed changes: at once, in turn, and on the target's cores.
-
-    Measured at first where no draft has run. Raises DraftDied, Stopped.
-    """
-
-    def __init__(self, engine: Engine, stopped: Callable[[], bool]):
-        all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
-        placements = {
-            TOGETHER: Placement(True, target_cores),
-            IN_TURN: Placement(False, all_cores),
-            ON_TARGET: Placement(False, target_cores),
-        }
-        self.costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
-        self.counts: dict[str, int] = {}
-        self.models: dict[str, list[CostModel]] = {name: [] for name in placements}
-        self.note()
-
-    def note(self) -> None:
-        """Keep the costs of the placements in which something ran since the last time."""
-        for name, costs in self.costs.items():
-            if self.counts.get(name) != costs.target.count:
-                self.counts[name] = costs.target.count
-                self.models[name].append(costs.model)
-
-    def means(self) -> dict[str, CostModel]:
-        """The means until now."""
-        return {name: mean_model(models) for name, models in self.models.items()}
-
-
-def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
-    """Measure what the plan asks for and the folder does not hold.
-
-    Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
-    written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
-    the draft does not start.
-    """
-    yield Progress(0, 0, None, "Timing both models on this machine")
-    delta = engine.rounding_delta(engine.pair.encode(WARMUP))
-    try:
-        course = CourseOfCosts(engine, stopped)
-    except Stopped:
-        return
-    folder.begin(plan.described(), environment(engine.pair, course.means(), delta))
-    held = folder.load()
-    answers, clock = {key(row): row for row in held.rows}, Clock(held.rows)
-    jobs = [job for job in jobs_of(plan) if job.key not in answers]
-    done, total = len(answers), len(answers) + len(jobs)
-
-    yield Progress(done, total, clock.left(jobs), "Warming up")
-    try:
-        warm_up(engine, jobs, plan.warmups, stopped)
-        for row in missing_forwards(engine, plan.quick, held.forwards, stopped):
-            folder.append("forwards.jsonl", row)
-            yield Progress(done, total, clock.left(jobs), f"Figure 1: {TOKENS} tokens after {row['length']:,}")
-        for number, job in enumerate(jobs, 1):
-            row = answer(engine, job, answers.get((VANILLA, job.question.id, job.repeat)), delta, stopped)
-            if "choices" in row:
-                folder.append(f"answers/{row['model_id']}.jsonl", row)
-                answers[key(row)] = row
-                clock.see(row)
-            else:
-                folder.append("failed.jsonl", row)
-            course.note()
-            yield Progress(done + number, total, clock.left(jobs[number:]), answer_line(job, row))
-    except Stopped:
-        pass
-    folder.note(environment(engine.pair, course.means(), delta))
-
-
 def jobs_of(plan: Plan) -> list[Job]:
     """All answers in the order they are made: vanilla's first, those of the others in an order that turns round."""
     jobs = []
@@ -147,25 +60,137 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-def warm_up(engine: Engine, jobs: Sequence[Job], rounds: int, stopped: Callable[[], bool]) -> None:
-    """Let every lane that is to run answer a short question. Raises Stopped."""
-    lanes = {job.lane.name: job.lane for job in jobs}.values()
-    for _ in range(rounds):
-        for lane in lanes:
+class Measured:
+    """What a folder holds of a plan and what is left of it, with how long that will take on so many machines."""
+
+    def __init__(self, plan: Plan, folder: Folder, *, machines: int = 1):
+        self.folder, self.machines, self.held = folder, machines, folder.load()
+        answered = {key(row) for row in self.held.rows}
+        self.left = {job.key: job for job in jobs_of(plan) if job.key not in answered}
+        self.total = len(answered) + len(self.left)
+        # By lane, of the answers that there are.
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.tokens: dict[str, int] = defaultdict(int)
+        for row in self.held.rows:
+            self.count(row)
+
+    def count(self, row: Row) -> None:
+        """Count in an answer's time and the tokens that it was allowed."""
+        self.seconds[row["model_id"]] += seconds(row)
+        self.tokens[row["model_id"]] += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
+
+    def seconds_left(self) -> float | None:
+        """None before the first answer. A lane without one counts as the mean of the others."""
+        if not self.tokens:
+            return None
+        mean = sum(self.seconds.values()) / sum(self.tokens.values())
+        rates = {lane: self.seconds[lane] / self.tokens[lane] for lane in self.tokens}
+        jobs = self.left.values()
+        tokens = [(job.lane, job.lane.settings.max_new_tokens * len(job.question.turns)) for job in jobs]
+        return sum(rates.get(lane.name, mean) * count for lane, count in tokens) / self.machines
+
+    def progress(self, text: str) -> Progress:
+        return Progress(self.total - len(self.left), self.total, self.seconds_left(), text)
+
+    def keep(self, row: Row, text: str) -> Progress:
+        """Write the row of an answer, or of a failed one. Raises LabError."""
+        if "choices" in row:
+            self.folder.append(f"answers/{row['model_id']}.jsonl", row)
+            self.count(row)
+        else:
+            self.folder.append("failed.jsonl", row)
+        del self.left[key(row)]
+        return self.progress(text)
+
+
+class Machine:
+    """An engine that answers for the Lab, and both sides' costs since it does, for a machine's speed changes.
+
+    warm: the lanes that have run on it. Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
+    Raises DraftDied, Stopped.
+    """
+
+    def __init__(self, engine: Engine, stopped: Callable[[], bool], *, warm: set[str]):
+        self.engine, self.stopped, self.warm = engine, stopped, warm
+        self.delta = engine.rounding_delta(engine.pair.encode(WARMUP))
+        all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
+        placements = {
+            TOGETHER: Placement(True, target_cores),
+            IN_TURN: Placement(False, all_cores),
+            ON_TARGET: Placement(False, target_cores),
+        }
+        self.costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
+        self.counts: dict[str, int] = {}
+        self.models: dict[str, list[CostModel]] = {name: [] for name in placements}
+        self.note_costs()
+
+    def note_costs(self) -> None:
+        """Keep the costs of the placements in which something ran since the last time."""
+        for name, costs in self.costs.items():
+            if self.counts.get(name) != costs.target.count:
+                self.counts[name] = costs.target.count
+                self.models[name].append(costs.model)
+
+    def environment(self) -> dict:
+        """Where this is, with the mean costs until now."""
+        means = {name: mean_model(models) for name, models in self.models.items()}
+        return environment(self.engine.pair, means, self.delta)
+
+    def warm_up(self, jobs: Sequence[Job], rounds: int) -> None:
+        """Let every lane that has not run here answer a short question. Raises Stopped."""
+        lanes = {job.lane.name: job.lane for job in jobs if job.lane.name not in self.warm}
+        for lane in [*lanes.values()] * rounds:
+            brief = lane._replace(settings=short(lane.settings))
             try:
-                runner.conversation(engine, lane._replace(settings=short(lane.settings)), [WARMUP], stopped=stopped)
+                runner.conversation(self.engine, brief, [WARMUP], stopped=self.stopped)
             except Stopped:
                 raise
             except Exception:
                 continue  # Its first answer says why.
+        self.warm |= set(lanes)
+
+    def forwards(self, quick: bool, held: Sequence[dict]) -> Iterator[dict]:
+        """The times of Figure 1 that are not held. Raises Stopped."""
+        limit = self.engine.pair.target.context_limit
+        wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
+        missing = sorted(set(wanted) - {row["length"] for row in held})
+        return measure_forwards(self.engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=self.stopped)
+
+    def answers(self, jobs: Sequence[Job], held: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+        """The row of each answer and a line about it; held: rows with vanilla's, if they are known. Raises Stopped."""
+        vanillas = {key(row): row for row in held if row["model_id"] == VANILLA}
+        for job in jobs:
+            row = answer(self.engine, job, vanillas.get((VANILLA, *job.key[1:])), self.delta, self.stopped)
+            if job.lane.name == VANILLA and "choices" in row:
+                vanillas[job.key] = row
+            self.note_costs()
+            yield row, answer_line(job, row)
 
 
-def missing_forwards(engine: Engine, quick: bool, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
-    """The times of Figure 1 that are not held. Raises Stopped."""
-    limit = engine.pair.target.context_limit
-    wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
-    missing = sorted(set(wanted) - {row["length"] for row in held})
-    return measure_forwards(engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=stopped)
+def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
+    """Measure what the plan asks for and the folder does not hold.
+
+    Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
+    written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
+    the draft does not start.
+    """
+    yield Progress(0, 0, None, "Timing both models on this machine")
+    try:
+        machine = Machine(engine, stopped, warm=set())
+    except Stopped:
+        return
+    folder.begin(plan.described(), machine.environment())
+    measured = Measured(plan, folder)
+    jobs = [*measured.left.values()]
+    yield measured.progress("Warming up")
+    with suppress(Stopped):
+        machine.warm_up(jobs, plan.warmups)
+        for row in machine.forwards(plan.quick, measured.held.forwards):
+            folder.append("forwards.jsonl", row)
+            yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
+        for row, line in machine.answers(jobs, measured.held.rows):
+            yield measured.keep(row, line)
+    folder.note(machine.environment())
 
 
 def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
@@ -205,3 +230,53 @@ def answer_line(job: Job, row: Row) -> str:
     if "choices" not in row:
         return f"{job.label}: failed. {row['message']}"
     return f"{job.label}: {speed(row):.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")
+
+
+def lengths(limit: int) -> list[int]:
+    """64, 128, 256, … and the longest that leaves room for the tokens after it."""
+    longest = limit - TOKENS
+    return [*(64 << n for n in range(20) if 64 << n < longest), longest]
+
+
+def measure_forwards(
+    engine: Engine, wanted: Sequence[int], repeats: int, *, stopped: Callable[[], bool] = bool
+) -> Iterator[dict]:
+    """For each length, in growing order: {"length", "draft": seconds of 8 steps, "target": of one forward of 8 tokens}.
+
+    Both sides work at the same time, each on its own cores, as in an iteration of DuoDecoding; the
+    first of the repeats is left out. Raises Stopped.
+    """
+    pair, draft = engine.pair, engine.draft(beside=True)
+    with on_cores(pair.cores.target):
+        pair.target.crop(0)
+        for length in wanted:
+            with engine.models():
+                read_on(pair.target, draft, length, stopped=stopped)
+                times = [both_sides(pair.target, draft, length) for _ in range(1 + repeats)][1:]
+            yield {"length": length, "draft": [t[0] for t in times], "target": [t[1] for t in times]}
+        pair.target.crop(0)
+
+
+def read_on(target: LanguageModel, draft: DraftWorker, length: int, *, stopped: Callable[[], bool]) -> None:
+    """Let both read until they hold `length` tokens. Raises Stopped."""
+    for begin in range(target.length, length, PREFILL_CHUNK):
+        if stopped():
+            raise Stopped
+        count = min(PREFILL_CHUNK, length - begin)
+        ask(draft, crop=begin, tokens=count, budget=1)
+        target.forward([0] * count, rows=[count - 1])
+        draft.result()
+
+
+def both_sides(target: LanguageModel, draft: DraftWorker, length: int) -> tuple[float, float]:
+    """Seconds of drafting TOKENS tokens and of verifying as many, after `length` tokens."""
+    ask(draft, crop=length - 1, tokens=1, budget=TOKENS)
+    _, span = timed_forward(target, [0] * TOKENS)
+    target.crop(length)
+    return sum(step.seconds for step in draft.result().steps), span.seconds
+
+
+def ask(draft: DraftWorker, *, crop: int, tokens: int, budget: int) -> None:
+    """Let the draft read `tokens` tokens after the first `crop` and draft one sequence of `budget`."""
+    plan = DraftPlan(budget, (budget,) * MAX_SEQUENCES, 1, "batched", budget)
+    draft.submit(DraftRequest(None, crop, (0,) * tokens, plan))

@@ -6,16 +6,12 @@ dark one; nothing that only plotly.js 4 has is used, because Gradio's page carri
 
 from dataclasses import dataclass
 
-import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from duoviz.decoding import METHODS
-from duoviz.lab import paying
 from duoviz.lab.look import look_of
-from duoviz.lab.paying import GAIN, ROWS
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
-from duoviz.lab.prediction import ALPHAS, PLAYED_ALPHAS, PLAYED_RATIOS, RATIOS, predictions_of
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, TARGET_ONLY_COLOUR, VANILLA, VARIANTS, label_of, table_lanes
+from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import task_name
@@ -38,7 +34,7 @@ from duoviz.lab.values import (
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
 # Of lanes that are no method of their own: the baseline on fewer cores, and DuoDecoding with other settings.
-TARGET_ONLY_LOOK, VARIANT_COLOUR = ("#5b6472", "."), "#6bc9bd"
+TARGET_ONLY_LOOK, VARIANT_COLOUR = (TARGET_ONLY_COLOUR, "."), "#6bc9bd"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
@@ -320,86 +316,3 @@ def predicted(results: Results) -> Figure:
         data,
         "Without reading the prompt. On the dotted line the prediction is right.",
     )
-
-
-def pays(results: Results) -> Figure:
-    """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
-    sides, costs = paying.sides(results), ("row cost as here", "free rows")
-    drawing = make_subplots(
-        2,
-        len(sides),
-        shared_xaxes=True,
-        shared_yaxes=True,
-        horizontal_spacing=0.05,
-        vertical_spacing=0.1,
-        subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in costs for side in sides],
-    )
-    data: list[list] = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
-    for column, side in enumerate(sides, 1):
-        label = label_of(side.lane)
-        for row, rows in enumerate(ROWS, 1):
-            z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
-            drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
-            drawing.add_contour(z=z, line={"color": "#14161c", "width": 2}, **contour_at(GAIN), **where)
-            if side.ways:
-                lead = np.log(side.ways[rows].beside / side.ways[rows].in_turn).astype("f4")
-                drawing.add_contour(
-                    z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
-                )
-            data += [
-                ["model", f"{label}, {costs[row - 1]}", ratio, alpha, value, "", ""]
-                for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
-                for ratio, value in zip(RATIOS, line, strict=True)
-            ]
-        data += [
-            ["measured", f"{label}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
-            for point in side.points
-        ]
-        drawing.add_scatter(
-            x=[side.ratio] * len(side.points),
-            y=[point.alpha for point in side.points],
-            mode="markers",
-            marker={
-                "color": [point.phi.value for point in side.points],
-                "coloraxis": "coloraxis",
-                "size": 12,
-                "line": {"color": "black", "width": 1.5},
-            },
-            text=[f"{task_name(point.task)}: φ {point.phi.value:.2f} (n = {point.phi.n})" for point in side.points],
-            hovertemplate="measured, %{text}<extra></extra>",
-            showlegend=False,
-            row=1,
-            col=column,
-        )
-    ticks = [0.5, 2, 8, 32, 128]
-    drawing.update_xaxes(type="log", tickvals=ticks)
-    drawing.update_xaxes(title="time of a target pass / draft step", row=2)
-    drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
-    # White is where nothing is gained.
-    scale = [[0, "#b3541e"], [1 / 3, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
-    bar = {"title": {"text": "φ"}, "outlinewidth": 0}
-    colours = {"colorscale": scale, "cmin": 0, "cmax": 3, "colorbar": bar}
-    return Figure(
-        "pays",
-        "When does it pay?",
-        # Two lines stand over each map.
-        styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
-        data,
-        "A row is one token of a target forward pass. Colours: the speed-up φ that the cost model expects if every "
-        f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
-        "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
-        "with several, first tokens are accepted more often. For DuoTree, acceptance is that of the draft's best "
-        "tokens. Its policy is simulated at "
-        f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances, interpolated between, without text lookup. "
-        "On its dotted line, parallel and alternating are equally fast.",
-    )
-
-
-HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
-
-
-def contour_at(level: float) -> dict:
-    """A line where the map has this value, and nothing else."""
-    contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
-    quiet = {"showscale": False, "showlegend": False, "hoverinfo": "skip"}
-    return {"x": RATIOS, "y": ALPHAS, "contours": contours, **quiet}

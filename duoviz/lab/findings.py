@@ -21,7 +21,7 @@ from duoviz.lab.values import (
     ratios,
     rows_of,
     seconds,
-    speed_ups,
+    speeds,
     tasks_of,
     tokens,
     tps,
@@ -36,8 +36,8 @@ TOO_FEW = (
 
 def about_table_1(results: Results) -> list[str]:
     """Which method is the fastest, and how DuoDecoding stands to the others."""
-    values = speed_ups(results.rows, table_lanes())
-    phis = {lane: value for lane, line in values.items() if (value := line[ALL_TASKS])}
+    values = speeds(results.rows, table_lanes())
+    phis = {lane: value for lane, line in values.items() if lane != VANILLA and (value := line.phi[ALL_TASKS])}
     ranked = sorted(phis, key=lambda lane: -phis[lane].value)
     if len(ranked) < 2:
         return []
@@ -83,8 +83,8 @@ def against_the_best(results: Results, lane: str, lanes: Collection[str], name: 
     # DuoDecoding itself runs on all tasks.
     for task in tasks_of(row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO):
         rows = by_lane([row for row in results.rows if row["task"] == task], lanes)
-        speeds = {other: speed.value for other, mine in rows.items() if (speed := tps(mine))}
-        best = max(speeds, key=lambda other: speeds[other])
+        found = {other: speed.value for other, mine in rows.items() if (speed := tps(mine))}
+        best = max(found, key=lambda other: found[other])
         if lane == best:
             sentences.append(f"{task_name(task)}: {name} is the fastest.")
             good.append(True)

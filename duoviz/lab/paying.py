@@ -4,12 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from plotly.subplots import make_subplots
 
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA
+from duoviz.lab.figures import Figure, styled
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import (
     ALPHAS,
+    PLAYED_ALPHAS,
+    PLAYED_RATIOS,
     RATIOS,
     Ways,
     duodecoding_phi,
@@ -22,10 +26,14 @@ from duoviz.lab.prediction import (
     with_free_rows,
 )
 from duoviz.lab.results import Results
+from duoviz.lab.tasks import task_name
 from duoviz.lab.values import Value, acceptance, phi, rows_of, tasks_of
 
 # Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
 GAIN = 1.05
+# Of the map, up to the largest φ; white is where nothing is gained.
+LARGEST_PHI = 3
+COLOURS = [[0, "#b3541e"], [1 / LARGEST_PHI, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
 # As rows cost where it was measured, and where they cost nothing.
 ROWS = ("here", "free")
 
@@ -99,3 +107,123 @@ def points_of(results: Results, lane: str) -> list[Point]:
     mine, theirs = rows_of(rows, lane), rows_of(rows, VANILLA)
     found = [(task, acceptance(rows_of(rows, chains, task)).rate, phi(mine, theirs, [task])) for task in tasks_of(mine)]
     return [Point(task, alpha, ratio) for task, alpha, ratio in found if alpha is not None and ratio]
+
+
+def map_data(results: Results) -> dict:
+    """The maps as plain data: φ by the cost model for each method, over alphas (lines) and ratios, as rows cost `here`
+    and where they are `free`; what was measured, task by task; and where this machine stands: the nearest places in
+    both lists.
+
+    gain: φ along the border. beside: for a method that chooses, the logarithm of how much faster its draft is beside
+    the target than in turn, likewise.
+    """
+    compared = sides(results)
+    panels = [
+        {
+            "method": label_of(side.lane),
+            "ratio": side.ratio,
+            **{rows: values.round(3).tolist() for rows, values in side.phi.items()},
+            "beside": side.ways
+            and {rows: np.log(ways.beside / ways.in_turn).round(3).tolist() for rows, ways in side.ways.items()},
+            "points": [
+                {"task": task_name(point.task), "alpha": point.alpha, "phi": point.phi.value, "n": point.phi.n}
+                for point in side.points
+            ],
+        }
+        for side in compared
+    ]
+    accepted = [acceptance(rows_of(results.rows, lane)).rate for lane in (SPS, DUO)]
+    alpha = next((rate for rate in accepted if rate is not None), 0.5)
+    return {
+        "alphas": ALPHAS.tolist(),
+        "ratios": RATIOS.tolist(),
+        "gain": GAIN,
+        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
+        "panels": panels,
+    }
+
+
+def nearest(values: np.ndarray, value: float) -> int:
+    """The index of the value that comes closest."""
+    return int(np.argmin(np.abs(np.log(values) - np.log(value))))
+
+
+def figure(results: Results) -> Figure:
+    """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
+    compared, costs = sides(results), ("row cost as here", "free rows")
+    drawing = make_subplots(
+        2,
+        len(compared),
+        shared_xaxes=True,
+        shared_yaxes=True,
+        horizontal_spacing=0.05,
+        vertical_spacing=0.1,
+        subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in costs for side in compared],
+    )
+    data: list[list] = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
+    for column, side in enumerate(compared, 1):
+        label = label_of(side.lane)
+        for row, rows in enumerate(ROWS, 1):
+            z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
+            drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
+            drawing.add_contour(z=z, line={"color": "#14161c", "width": 2}, **contour_at(GAIN), **where)
+            if side.ways:
+                lead = np.log(side.ways[rows].beside / side.ways[rows].in_turn).astype("f4")
+                drawing.add_contour(
+                    z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
+                )
+            data += [
+                ["model", f"{label}, {costs[row - 1]}", ratio, alpha, value, "", ""]
+                for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
+                for ratio, value in zip(RATIOS, line, strict=True)
+            ]
+        data += [
+            ["measured", f"{label}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
+            for point in side.points
+        ]
+        drawing.add_scatter(
+            x=[side.ratio] * len(side.points),
+            y=[point.alpha for point in side.points],
+            mode="markers",
+            marker={
+                "color": [point.phi.value for point in side.points],
+                "coloraxis": "coloraxis",
+                "size": 12,
+                "line": {"color": "black", "width": 1.5},
+            },
+            text=[f"{task_name(point.task)}: φ {point.phi.value:.2f} (n = {point.phi.n})" for point in side.points],
+            hovertemplate="measured, %{text}<extra></extra>",
+            showlegend=False,
+            row=1,
+            col=column,
+        )
+    ticks = [0.5, 2, 8, 32, 128]
+    drawing.update_xaxes(type="log", tickvals=ticks)
+    drawing.update_xaxes(title="time of a target pass / draft step", row=2)
+    drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
+    bar = {"title": {"text": "φ"}, "outlinewidth": 0}
+    colours = {"colorscale": COLOURS, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
+    return Figure(
+        "pays",
+        "When does it pay?",
+        # Two lines stand over each map.
+        styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
+        data,
+        "A row is one token of a target forward pass. Colours: the speed-up φ that the cost model expects if every "
+        f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
+        "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
+        "with several, first tokens are accepted more often. For DuoTree, acceptance is that of the draft's best "
+        "tokens. Its policy is simulated at "
+        f"{len(PLAYED_RATIOS)} ratios and {len(PLAYED_ALPHAS)} acceptances, interpolated between, without text lookup. "
+        "On its dotted line, parallel and alternating are equally fast.",
+    )
+
+
+HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
+
+
+def contour_at(level: float) -> dict:
+    """A line where the map has this value, and nothing else."""
+    contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
+    quiet = {"showscale": False, "showlegend": False, "hoverinfo": "skip"}
+    return {"x": RATIOS, "y": ALPHAS, "contours": contours, **quiet}

@@ -1,9 +1,10 @@
-"""What a run of the Lab consists of: the lanes of each table, the questions, and their order."""
+"""What a run of the Lab consists of: the lanes of each table, the questions, their order; and how far it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 from duoviz import runs
 from duoviz.decoding import METHODS
@@ -16,6 +17,7 @@ from duoviz.runs import Lane
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
 SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
 ONE_SEQUENCE = f"{DUO}-k1"
+TARGET_ONLY_COLOUR = "#5b6472"
 # Lanes by what they are called: with settings for what their methods find out for themselves in Table 1; with Table 2's
 # fixed numbers of sequences; and with Table 3's distances from the measured γ (one sequence, as in the paper).
 VARIANTS = {
@@ -145,3 +147,21 @@ def tasks_in_turn(questions: Sequence[Question], most: int | None) -> list[Quest
     """
     by_task = [[q for q in questions if q.task == task][:most] for task in in_order(q.task for q in questions)]
     return [question for column in zip_longest(*by_task) for question in column if question]
+
+
+class Progress(NamedTuple):
+    """How far a run is: answers of all, seconds left (None while nothing is known), and what was just done."""
+
+    done: int
+    total: int
+    left: float | None
+    text: str
+
+    @property
+    def words(self) -> str:
+        """How far it is, for a reader."""
+        if not self.total:
+            return "Preparing"
+        minutes = None if self.left is None else round(self.left / 60)
+        rest = "" if minutes is None else ", less than a minute left" if minutes < 1 else f", about {minutes} min left"
+        return f"{self.done} of {self.total} answers{rest if self.done < self.total else ''}"

@@ -1,23 +1,86 @@
-"""Results as one self-contained page, and as files: CSV for numbers, HTML for figures."""
+"""Results as one self-contained page, as files (CSV for numbers, HTML for figures), and as what the Lab's tab shows."""
 
 import json
 from collections.abc import Sequence
-from html import escape
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, select_autoescape
 from plotly.offline import get_plotlyjs
 
 from duoviz.csv_text import csv_text
+from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.figures import Figure
+from duoviz.lab.files import telling, write_atomically
 from duoviz.lab.findings import TOO_FEW
-from duoviz.lab.results import Results, telling, write_atomically
-from duoviz.lab.sample import LABEL, SOURCE
-from duoviz.lab.sections import Section, sections
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
+from duoviz.lab.recorded import LABEL, SOURCE
+from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
+from duoviz.lab.thumbnail import thumbnail
 from duoviz.lab.values import Value
 
 HERE = Path(__file__).parent
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
+
+
+@dataclass(frozen=True)
+class Section:
+    """name: of files and anchors. conclusions: sentences for which a quick run has too few answers; facts: those
+    that hold for any run. papers: what the paper has in this place."""
+
+    name: str
+    title: str
+    tables: list[Table] = field(default_factory=list)
+    figure: Figure | None = None
+    conclusions: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    papers: str = ""
+
+
+def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
+    """All parts that there are rows for; beside: results of other machines or versions to compare with."""
+    lanes = {row["model_id"] for row in results.rows}
+    parts = [of_table(tables.compared([results, *beside]))] if beside else []
+    if VANILLA in lanes:
+        said = findings.about_table_1(results)
+        parts.append(of_table(tables.table_1(results), *tables.papers_table_1(), conclusions=said))
+        said = findings.about_figure_3(results)
+        parts.append(of_figure(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3))
+    if {DUO, ONE_SEQUENCE} <= lanes:
+        said = findings.against_the_best(results, DUO, paper.TABLE_2, "the dynamic number")
+        parts.append(of_table(tables.table_2(results), tables.papers_table_2(), conclusions=said))
+        said = findings.against_the_best(results, ONE_SEQUENCE, paper.TABLE_3, "the measured γ")
+        parts.append(of_table(tables.table_3(results), tables.papers_table_3(), conclusions=said))
+    if DUO in lanes:
+        facts = findings.about_table_4(results) + findings.about_drafting(results)
+        parts.append(of_table(tables.table_4(results), facts=facts, papers=paper.NO_VALUES))
+        parts.append(of_figure(figures.figure_5(results), papers=paper.FIGURE_5))
+    if results.forwards:
+        facts = findings.about_figure_1(results)
+        parts.append(of_figure(figures.figure_1(results), facts=facts, papers=paper.FIGURE_1))
+    if lanes:
+        parts.append(of_figure(figures.figure_4(results), papers=paper.NO_VALUES))
+        parts.append(of_figure(figures.time_split(results), facts=findings.about_time(results)))
+        table, said = tables.predictions(results), findings.about_predictions(results)
+        parts.append(of_table(table, figure=figures.predicted(results), conclusions=said))
+    if DUO in lanes:
+        parts.append(of_figure(paying.figure(results)))
+    if lanes or results.failed:
+        listed = [tables.failures(results)] if results.failed else []
+        parts.append(of_table(tables.checks(results), *listed, facts=findings.about_checks(results)))
+    return [*parts, of_table(tables.environments([results, *beside]))]
+
+
+def of_table(table: Table, *more: Table, **others) -> Section:
+    """A table's part; with the paper's own tables stands how they were measured."""
+    if any(table.papers for table in more):
+        others["papers"] = paper.CONDITIONS
+    return Section(table.name, table.title, [table, *more], **others)
+
+
+def of_figure(figure: Figure, **others) -> Section:
+    return Section(figure.name, figure.title, figure=figure, **others)
 
 
 def write_report(folder: Path, results: Results, beside: Sequence[Results] = ()) -> None:
@@ -46,27 +109,39 @@ def table_csv(table: Table) -> str:
     return csv_text(lines)
 
 
+def shown(cell: Cell) -> tuple[str, str]:
+    """A cell's text, and what stands small below it. A count says itself how many it comes from."""
+    if not isinstance(cell, Value):
+        return "–" if cell is None else cell, ""
+    around = f"± {cell.spread:,.{cell.digits}f}, " if cell.spread is not None else ""
+    return f"{cell.value:,.{cell.digits}f}", f"{around}n = {cell.n:,}" if around or cell.digits else ""
+
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE), autoescape=select_autoescape(("html", "svg")), keep_trailing_newline=True
+)
+TEMPLATES.filters["shown"] = shown
+TEMPLATES.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+PAGE = TEMPLATES.get_template("report.html")
+
+
 def report_html(results: Results, parts: Sequence[Section]) -> str:
     """The whole page; it needs no other file and no network."""
-    links = "".join(f'<li><a href="#{part.name}">{escape(part.title)}</a></li>' for part in parts)
-    drawings = {figure.name: json.loads(str(figure.drawing.to_json())) for part in parts if (figure := part.figure)}
-    body = "".join(section_with_figure(part, quick=results.plan["quick"]) for part in parts)
-    # No markup of anybody's text ends the script that carries it.
-    data = json.dumps({"drawings": drawings, "config": CONFIG}, ensure_ascii=False).replace("<", "\\u003c")
-    return PAGE.format(
-        title=escape(f"duoviz Lab: {results.name}"),
-        about=about_html(results),
-        links=links,
-        body=body,
-        style=(HERE / "report.css").read_text(encoding="utf-8"),
+    return PAGE.render(
+        title=f"duoviz Lab: {results.name}",
+        intro=about(results),
+        parts=parts,
+        quick=results.plan["quick"],
+        drawings={figure.name: json.loads(str(figure.drawing.to_json())) for part in parts if (figure := part.figure)},
+        config=CONFIG,
         plotly=get_plotlyjs(),
-        data=data,
+        style=(HERE / "report.css").read_text(encoding="utf-8"),
         script=(HERE / "report.js").read_text(encoding="utf-8"),
     )
 
 
-def about_html(results: Results) -> str:
-    """What was measured where, in one paragraph, and whether it is too little."""
+def about(results: Results) -> tuple[str, str]:
+    """What was measured where, in one paragraph; and whether it is too little."""
     environment, plan = results.environment, results.plan
     devices, precision = environment["devices"], environment["precision"]
     times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
@@ -82,95 +157,33 @@ def about_html(results: Results) -> str:
     )
     if machines := environment.get("machines"):
         text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
-    sentence = LABEL if plan["source"] == SOURCE else TOO_FEW
-    warning = f'<p class="lab-warning">{escape(sentence)}</p>' if plan["quick"] else ""
-    return f"<p>{escape(text)}</p>{warning}"
+    warning = LABEL if plan["source"] == SOURCE else TOO_FEW
+    return text, warning if plan["quick"] else ""
 
 
-def section_html(part: Section, *, quick: bool) -> tuple[str, str]:
-    """A section: what stands above its figure, and what stands below."""
-    above = [f'<h2 id="{part.name}">{escape(part.title)}</h2>']
-    above += [table_html(table) for table in part.tables if not table.papers]
-    below = [note_html(part.figure.note)] if part.figure else []
-    below += [f"<p>{escape(sentence)}</p>" for sentence in (part.facts if quick else part.conclusions + part.facts)]
-    if quick and part.conclusions:
-        below.append(note_html("A quick run has too few answers to say anything here."))
-    if part.papers:
-        inner = "".join(table_html(table) for table in part.tables if table.papers)
-        below.append(f'<aside class="lab-paper"><p>{escape(part.papers)}</p>{inner}</aside>')
-    return "".join(above), "".join(below)
+def first_view(results: Results) -> dict:
+    """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
+    overview = {"pays": paying.map_data(results), "speeds": tables.speed_bars(results)}
+    return {"about": part_html("about", *about(results)), "overview": overview}
 
 
-def section_with_figure(part: Section, *, quick: bool) -> str:
-    """A section of the report, with a place for its figure."""
-    above, below = section_html(part, quick=quick)
-    return f'<section class="lab-section">{above}{place_html(part.figure) if part.figure else ""}{below}</section>'
+def part_html(macro: str, *values: object) -> str:
+    """What one of the page's macros gives."""
+    return str(getattr(PAGE.module, macro)(*values))
 
 
-def place_html(figure: Figure) -> str:
-    """Where the report's script draws a figure, and the buttons that save it."""
-    buttons = " ".join(
-        f'<button data-save="{figure.name}" data-format="{format}">{format.upper()}</button>'
-        for format in ("svg", "png")
-    )
-    return (
-        f'<div class="lab-scroll"><div class="lab-figure" id="drawing-{figure.name}" role="img" '
-        f'aria-label="{escape(figure.title)}"></div></div><p class="lab-note lab-save">Save as {buttons}</p>'
-    )
-
-
-def table_html(table: Table) -> str:
-    """A table with its caption and its note."""
-    heads = "".join(f'<th scope="col">{heading_html(column)}</th>' for column in (table.head, *table.columns))
-    lines = []
-    for number, (label, cells) in enumerate(table.lines):
-        shares = table.shares[number] if table.shares else [0.0] * len(cells)
-        inner = "".join(cell_html(cell, strength) for cell, strength in zip(cells, shares, strict=True))
-        lines.append(f'<tr><th scope="row">{escape(label)}</th>{inner}</tr>')
-    title = f"<caption>{escape(table.title)}</caption>" if table.papers else ""
-    kind = "lab-table lab-words" if table.words else "lab-table"
-    return (
-        f'<div class="lab-scroll"><table class="{kind}">{title}<thead><tr>{heads}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>{note_html(table.note)}"
-    )
-
-
-def heading_html(heading: str) -> str:
-    """The unit, after the last comma, on a line of its own."""
-    name, comma, unit = heading.rpartition(", ")
-    return f"{escape(name)}<small>{escape(unit)}</small>" if comma else escape(heading)
-
-
-def cell_html(cell: Cell, strength: float) -> str:
-    """strength: how strongly to shade it, 0..1. A count says itself how many it comes from."""
-    shade = f' style="--share: {strength:.3f}"' if strength else ""
-    if not isinstance(cell, Value):
-        return f"<td{shade}>{escape(cell) if cell is not None else '–'}</td>"
-    around = f"± {cell.spread:,.{cell.digits}f}, " if cell.spread is not None else ""
-    small = f"<small>{around}n = {cell.n:,}</small>" if around or cell.digits else ""
-    return f"<td{shade}>{cell.value:,.{cell.digits}f}{small}</td>"
-
-
-def note_html(text: str) -> str:
-    return f'<p class="lab-note">{escape(text)}</p>' if text else ""
-
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body class="lab lab-page">
-<h1>{title}</h1>
-{about}
-<nav><ol>{links}</ol></nav>
-{body}
-<script>{plotly}</script>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+def parts_of(results: Results, beside: Sequence[Results] = ()) -> dict[str, dict]:
+    """The report's sections by name, each to be opened: its title, a small picture, what stands above its figure and
+    below, and the figure as plotly's JSON, None where there is none.
+    """
+    parts = {}
+    for part in sections(results, beside):
+        drawing = part.figure.drawing if part.figure else None
+        parts[part.name] = {
+            "title": part.title,
+            "picture": thumbnail(drawing),
+            "above": part_html("above", part),
+            "below": part_html("below", part, results.plan["quick"]),
+            "figure": drawing and drawing.to_json(),
+        }
+    return parts

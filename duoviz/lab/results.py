@@ -17,19 +17,17 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from duoviz.lab.archive import opened_zip
 from duoviz.lab.course import forward_seconds
-from duoviz.lab.files import DATA, REPORT, own_files, plain_name
+from duoviz.lab.files import DATA, REPORT, opened_zip, own_files, plain_name, telling, write_atomically
 from duoviz.lab.rows import Row, key
-from duoviz.lab.shapes import ANSWERED, ENVIRONMENT, FAILED, FORWARDS, PLAN
+from duoviz.lab.schema import ENVIRONMENT, FAILED, FORWARDS, PLAN, wrong_in_answer
 from duoviz.lab.tasks import MAX_TASKS, LabError
-from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file
-from duoviz.shape import Check
+from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file, wrong_field
 
 LOCK = ".lock"
 # What must not differ between rows that stand in one table.
@@ -46,6 +44,8 @@ MAX_LANES, MAX_LENGTHS = 50, 100
 
 # How to open each file of a folder or a zip, by its name.
 Files = Mapping[str, Callable[[], BinaryIO]]
+# Returns where in an object something is missing or wrong; None where all is right.
+Check = Callable[[dict], str | None]
 
 
 @dataclass
@@ -110,15 +110,6 @@ class Folder:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Raise LabError in place of the system's error, where results are written to this path."""
-    try:
-        yield
-    except OSError as error:
-        raise LabError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
-
-
-@contextmanager
 def opened(path: Path) -> Iterator[Folder]:
     """The folder, made if need be, for this process alone. Raises LabError."""
     with telling(path):
@@ -155,16 +146,6 @@ def drop_torn_line(file: Path) -> None:
     end = content.rfind(b"\n") + 1
     if end < len(content):
         os.truncate(file, end)
-
-
-def write_atomically(file: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one."""
-    part = file.with_name(file.name + ".part")
-    # What is left of a killed one goes; so does a link, which would lead what is written elsewhere.
-    part.unlink(missing_ok=True)
-    with part.open("x", encoding="utf-8") as out:
-        out.write(text)
-    os.replace(part, file)
 
 
 def listed(value: object) -> str:
@@ -204,14 +185,14 @@ def load(path: Path) -> Results:
 def read_results(name: str, files: Files, reader: Reader) -> Results:
     """Raises Refused."""
     answers = sorted(file for file in files if file.startswith("answers/"))
-    rows = {key(row): row for file in answers for row in rows_in(file, files, reader, ANSWERED)}
+    rows = {key(row): row for file in answers for row in rows_in(file, files, reader, wrong_in_answer)}
     results = Results(
         name=name,
-        environment=object_in("environment.json", files, ENVIRONMENT),
-        plan=object_in("plan.json", files, PLAN),
+        environment=object_in("environment.json", files, partial(wrong_field, ENVIRONMENT)),
+        plan=object_in("plan.json", files, partial(wrong_field, PLAN)),
         rows=list(rows.values()),
-        failed=list(rows_in("failed.jsonl", files, reader, FAILED)),
-        forwards=list(rows_in("forwards.jsonl", files, reader, FORWARDS)),
+        failed=list(rows_in("failed.jsonl", files, reader, partial(wrong_field, FAILED))),
+        forwards=list(rows_in("forwards.jsonl", files, reader, partial(wrong_field, FORWARDS))),
     )
     refuse_more(MAX_TASKS, "tasks", {row["task"] for row in results.rows + results.failed})
     refuse_more(MAX_LANES, "methods", {row["model_id"] for row in results.rows + results.failed})
@@ -225,21 +206,21 @@ def refuse_more(most: int, what: str, found: Collection) -> None:
         raise Refused(f"has more than {most:,} {what}")
 
 
-def object_in(name: str, files: Files, shape: Check) -> dict:
+def object_in(name: str, files: Files, wrong_in: Check) -> dict:
     """The object that a file holds. Raises Refused."""
     if name not in files:
         raise Refused(f"has no {name}")
     with files[name]() as file, named_in_errors(name):
-        return checked(Reader(most_bytes=OBJECT_BYTES).file(file), shape)
+        return checked(Reader(most_bytes=OBJECT_BYTES).file(file), wrong_in)
 
 
-def rows_in(name: str, files: Files, reader: Reader, shape: Check) -> Iterator[dict]:
+def rows_in(name: str, files: Files, reader: Reader, wrong_in: Check) -> Iterator[dict]:
     """The rows of a .jsonl file, where it is there, each checked before the next is read. Raises Refused."""
     with files.get(name, io.BytesIO)() as file, named_in_errors(name):
         for line in reader.lines(file):
             # A torn last line is left out.
             if line.endswith(b"\n"):
-                yield checked(reader.parse(line), shape)
+                yield checked(reader.parse(line), wrong_in)
 
 
 @contextmanager
@@ -251,13 +232,12 @@ def named_in_errors(name: str) -> Iterator[None]:
         raise Refused(f"has a file {name} that {error}") from error
 
 
-def checked(value: Any, shape: Check) -> dict:
-    """The object, which has this shape. Raises Refused."""
-    wrong = shape(value)
-    if wrong == "":
+def checked(value: object, wrong_in: Check) -> dict:
+    """The object, in which nothing is wrong. Raises Refused."""
+    if not isinstance(value, dict):
         raise Refused("is not a JSON object")
-    if wrong is not None:
-        raise Refused(f'lacks "{wrong[1:]}", or has a wrong one')
+    if (wrong := wrong_in(value)) is not None:
+        raise Refused(f'lacks "{wrong}", or has a wrong one')
     return value
 
 

@@ -4,16 +4,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
 from duoviz.lab.course import cost_models
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.plan import DUO, FOUR_TASKS, TARGET_ONLY, VANILLA, label_of, lane_labels, table_1_lanes
+from duoviz.lab.look import look_of
+from duoviz.lab.plan import (
+    DUO,
+    FOUR_TASKS,
+    TARGET_ONLY_COLOUR,
+    VANILLA,
+    label_of,
+    lane_labels,
+    table_1_lanes,
+    table_lanes,
+)
 from duoviz.lab.prediction import Prediction, predict, predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
-from duoviz.lab.tasks import TASKS, task_name
-from duoviz.lab.values import Value, average, by_lane, iterations, mean_if_any, phi, rows_of, spread, tasks_of, tps
+from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
+from duoviz.lab.values import Value, by_lane, iterations, mean_if_any, rows_of, speeds, spread, tasks_of, tps
 
 # The figures of a prediction: each one's heading, its scale (of seconds and shares), and its digits.
 PREDICTED = {
@@ -50,20 +61,18 @@ class Table:
 
 def table_1(results: Results) -> Table:
     """Tokens per second, and φ, of each method on each task."""
-    rows, tasks = results.rows, tasks_of(results.rows)
-    base, same = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY)
     lines = []
-    for lane, mine in by_lane(rows, table_1_lanes()).items():
-        cells = [tps(rows_of(mine, lane, task)) for task in tasks]
-        cells += [average(mine, tasks), phi(mine, base, tasks), phi(mine, same, tasks)]
+    for lane, found in speeds(results.rows, table_1_lanes()).items():
+        over_all, *by_task = found.tps.values()
         papers = [values.get(lane) for values in paper.TABLE_1.values()]
-        lines.append((label_of(lane), cells + [f"{values[-1]:.2f}" if values else None for values in papers]))
+        papers = [f"{values[-1]:.2f}" if values else None for values in papers]
+        lines.append((label_of(lane), [*by_task, over_all, found.phi[ALL_TASKS], found.phi_same, *papers]))
     return Table(
         "table-1",
         "Table 1: tokens per second by task, and the speed-up φ over vanilla",
         "Method",
         [
-            *map(in_tokens, tasks),
+            *map(in_tokens, tasks_of(results.rows)),
             "Average, tokens/s",
             "φ over vanilla",
             "φ over vanilla on the target's cores",
@@ -75,6 +84,44 @@ def table_1(results: Results) -> Table:
         "average over tasks. Vanilla runs on the cores where it is faster at the time. The target's cores: all cores "
         "for the prompt, as in DuoDecoding, then its share.",
     )
+
+
+def speed_bars(results: Results) -> dict:
+    """Table 1 as speed-ups over vanilla, as plain data: for each lane, by task, what was measured and the paper's
+    values; base: vanilla's tokens per second, by task.
+    """
+    found = speeds(results.rows, table_lanes())
+    base = found.pop(VANILLA, None)
+    lines = [
+        {
+            "method": label_of(lane),
+            "colour": look_of(lane).colour if lane in METHODS else TARGET_ONLY_COLOUR,
+            "here": {
+                name: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
+                for name, ratio in line.phi.items()
+                if ratio
+            },
+            "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
+        }
+        for lane, line in found.items()
+    ]
+    groups = list(with_all(tasks_of(results.rows)))
+    return {
+        # One task is all tasks.
+        "tasks": groups if len(groups) > 2 else groups[1:],
+        "papers": list(paper.TABLE_1),
+        "base": {name: value.value for name, value in base.tps.items() if value} if base else {},
+        "lines": lines,
+    }
+
+
+def papers_speed_ups(model: str, lane: str) -> dict[str, float]:
+    """The paper's φ by task: over all as it gives it, of a task the ratio of its tokens per second."""
+    mine, base = paper.TABLE_1[model].get(lane), paper.TABLE_1[model][VANILLA]
+    if not mine:
+        return {}
+    ratios = {name: one / other for name, one, other in zip(TASKS.values(), mine, base, strict=False)}
+    return {ALL_TASKS: mine[-1]} | ratios
 
 
 def in_tokens(task: str) -> str:
@@ -272,12 +319,12 @@ def costs_in_words(environment: dict, name: str) -> str:
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
     lines = []
+    found = [speeds(results.rows, table_1_lanes()) for results in several]
     for lane in by_lane([row for results in several for row in results.rows], table_1_lanes()):
-        cells: list[Cell] = []
-        for results in several:
-            tasks, mine = tasks_of(results.rows), rows_of(results.rows, lane)
-            cells += [average(mine, tasks), phi(mine, rows_of(results.rows, VANILLA), tasks)]
-        lines.append((label_of(lane), cells))
+        both = [
+            (each[lane].tps[ALL_TASKS], each[lane].phi[ALL_TASKS]) if lane in each else (None, None) for each in found
+        ]
+        lines.append((label_of(lane), [cell for cells in both for cell in cells]))
     return Table(
         "compared",
         "Several results side by side",

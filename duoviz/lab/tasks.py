@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import TypeGuard
+
+from jsonschema_rs import Draft4Validator
 
 from duoviz.decoding.settings import MAX_WHOLE
 from duoviz.errors import UserError
 from duoviz.folders import ASSETS
-from duoviz.outside import Reader, Refused, open_file
-from duoviz.shape import within
+from duoviz.outside import Reader, Refused, open_file, wrong_field
 
 PROMPTS = ASSETS / "prompts"
 
@@ -33,6 +33,11 @@ NO_CATEGORY = "prompts"
 MT_BENCH = {"writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities"}
 # Characters of a name, and bytes of a question: a text of many times what a model reads.
 MAX_NAME, LINE_BYTES = 200, 10_000_000
+NAME = {"type": "string", "maxLength": MAX_NAME}
+# What tells a question from others, in a file and in a table.
+ID = {"type": ["integer", "string"], "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE, "maxLength": MAX_NAME}
+TURNS = {"type": "array", "items": {"type": "string"}}
+QUESTION = Draft4Validator({"required": ["turns"], "properties": {"question_id": ID, "category": NAME, "turns": TURNS}})
 # What tables and figures grow with.
 MAX_TASKS = 50
 # Tasks with answers of a few words, which the paper cuts at 32 tokens.
@@ -127,26 +132,11 @@ def question_of(entry: object, number: int, file: Path) -> Question:
 
     Raises LabError.
     """
-    if not isinstance(entry, dict):
-        entry = {}
-    if "task_id" in entry and "prompt" in entry:
+    if isinstance(entry, dict) and "task_id" in entry and "prompt" in entry:
         entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
-    id, category, turns = entry.get("question_id", number), entry.get("category", NO_CATEGORY), entry.get("turns")
-    if not (
-        is_id(id) and is_name(category) and isinstance(turns, list) and all(isinstance(turn, str) for turn in turns)
-    ):
+    if not isinstance(entry, dict) or wrong_field(QUESTION, entry) is not None:
         raise LabError(
             f"{file}, line {number}: a question is a JSON object with a list of turns, and may have a question_id and "
             f"a category, or, as in HumanEval, has task_id and prompt; names of at most {MAX_NAME} characters."
         )
-    return Question(id, category, tuple(turns))
-
-
-def is_name(value: object) -> TypeGuard[str]:
-    """Whether it is a text short enough for a table."""
-    return isinstance(value, str) and len(value) <= MAX_NAME
-
-
-def is_id(value: object) -> TypeGuard[int | str]:
-    """Whether it can tell a question from others, in a file and in a table."""
-    return is_name(value) or within(value, -MAX_WHOLE, MAX_WHOLE) and isinstance(value, int)
+    return Question(entry.get("question_id", number), entry.get("category", NO_CATEGORY), tuple(entry["turns"]))

@@ -17,7 +17,7 @@ def thumbnail(drawing: go.Figure | None) -> str:
     if drawing is None:
         marks = table_marks()
     elif maps := [trace for trace in traces if trace.type == "heatmap"]:
-        marks = map_marks(maps[0])
+        marks = map_marks(maps[0], drawing.layout.coloraxis.colorscale[-1][1])
     elif bars := [trace for trace in traces if trace.type == "bar"]:
         marks = bar_marks(bars, stacked=drawing.layout.barmode == "stack")
     else:
@@ -31,13 +31,13 @@ def table_marks() -> list[str]:
     return lines + [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
 
 
-def map_marks(trace: Any) -> list[str]:
+def map_marks(trace: Any, colour: str) -> list[str]:
     """A heatmap in coarse cells, the darker the larger."""
     lines = trace.z[::-6][:8]
     top = max(max(line) for line in lines) or 1.0
     width, height = (WIDTH - 2 * EDGE) / len(lines[0][::4]), (HEIGHT - 2 * EDGE) / len(lines)
     return [
-        rect(EDGE + width * column, EDGE + height * row, width, height, f"rgba(11,79,108,{value / top:.2f})")
+        rect(EDGE + width * column, EDGE + height * row, width, height, f"{colour}{round(255 * value / top):02x}")
         for row, line in enumerate(lines)
         for column, value in enumerate(line[::4])
     ]

@@ -7,9 +7,9 @@ from statistics import mean, stdev
 from typing import NamedTuple
 
 from duoviz.decoding.theory import Acceptance
-from duoviz.lab.plan import VANILLA
+from duoviz.lab.plan import TARGET_ONLY, VANILLA
 from duoviz.lab.rows import Row
-from duoviz.lab.tasks import in_order, with_all
+from duoviz.lab.tasks import ALL_TASKS, in_order, task_name, with_all
 
 
 class Value(NamedTuple):
@@ -110,11 +110,28 @@ def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Valu
     return Value(mine.value / theirs.value, spread([speed(row) / speed(base) for row, base in both]), len(both), 2)
 
 
-def speed_ups(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, dict[str, Value | None]]:
-    """φ over vanilla, by lane and what tables call the tasks, all of them first; of lanes with rows, but vanilla."""
-    base, groups = rows_of(rows, VANILLA), with_all(tasks_of(rows))
-    others = by_lane(rows, (lane for lane in lanes if lane != VANILLA))
-    return {lane: {name: phi(mine, base, tasks) for name, tasks in groups.items()} for lane, mine in others.items()}
+class Speeds(NamedTuple):
+    """A lane's figures by what tables call the tasks, all of them first: tokens per second and φ over vanilla; and over
+    all tasks its φ over vanilla on the target's cores."""
+
+    rows: list[Row]
+    tps: dict[str, Value | None]
+    phi: dict[str, Value | None]
+    phi_same: Value | None
+
+
+def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
+    """Table 1: the figures of each of these lanes that has rows."""
+    base, same, tasks = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY), tasks_of(rows)
+    return {
+        lane: Speeds(
+            mine,
+            {ALL_TASKS: average(mine, tasks)} | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
+            {name: phi(mine, base, group) for name, group in with_all(tasks).items()},
+            phi(mine, same, tasks),
+        )
+        for lane, mine in by_lane(rows, lanes).items()
+    }
 
 
 class Difference(NamedTuple):

@@ -1,15 +1,13 @@
 """Reads trace files, and says in one sentence what is wrong with a bad one."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator
 
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
-from duoviz.outside import Reader, Refused
-from duoviz.shape import integer
+from duoviz.outside import Reader, Refused, wrong_field
 from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION
 
 MAX_FILE_BYTES = 50_000_000
@@ -22,21 +20,6 @@ class TraceError(UserError):
 
 # Its errors leave out the value, which may be large.
 TRACE = Draft202012Validator(SCHEMA, mask="")
-
-
-def wrong_field(value: object) -> str | None:
-    """Where in a value a field is missing or not as the schema has it."""
-    try:
-        TRACE.validate(value)
-    except ValidationError as error:
-        missing = [error.kind.value] if error.kind.name == "required" else []
-        path = [*error.instance_path, *missing]
-        return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
-    except ValueError:
-        # It takes no half of a character (a lone surrogate), in whose place "?" is as long.
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        return wrong_field(json.loads(whole))
-    return None
 
 
 def faults(iteration: dict) -> Iterator[str]:
@@ -58,21 +41,21 @@ def out_of_order(iterations: list[dict]) -> str | None:
     sync = written = 0
     for i, iteration in enumerate(iterations):
         if fault := next(faults(iteration), None):
-            return f".iterations[{i}]{fault}"
+            return f"iterations[{i}]{fault}"
         written += sum(A_TOKEN + len(token["text"]) for token in iteration["committed"])
         if iteration["index"] != i or iteration["sync"] < sync or written > MAX_WRITTEN:
-            return f".iterations[{i}]"
+            return f"iterations[{i}]"
         sync = iteration["sync"]
     return None
 
 
 def wrong_in_trace(value: dict) -> str | None:
     """Where in a value something is not as in a trace; None where all is."""
-    if wrong := wrong_field(value):
+    if wrong := wrong_field(TRACE, value):
         return wrong
     # A method that this version does not know must say itself how it is shown.
     known = "about" in value["header"] or value["header"]["method"] in METHODS
-    return out_of_order(value["iterations"]) if known else ".header.method"
+    return out_of_order(value["iterations"]) if known else "header.method"
 
 
 def read_text(path: Path) -> str:
@@ -99,11 +82,11 @@ def parse_trace(text: str, name: object) -> dict:
         raise TraceError(f"{name} is not a trace: it is not a JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
-    if schema is not None and integer(-1e300, 1e300)(schema) is None and schema != SCHEMA_VERSION:
+    if type(schema) in (int, float) and schema == int(schema) != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := wrong_in_trace(value)) is not None:
-        raise TraceError(f'{name} is not a trace: "{wrong[1:]}" is missing or wrong.')
+        raise TraceError(f'{name} is not a trace: "{wrong}" is missing or wrong.')
     if not value["iterations"]:
         raise TraceError(f"{name} has no iterations, so there is nothing to show.")
     return value

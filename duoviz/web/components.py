@@ -104,7 +104,7 @@ def batch(run: str, number: int, events: list[dict]) -> str:
 
 
 def view_value(overview: dict | None, parts: dict[str, dict] | None = None, opened: str | None = "") -> str:
-    """One value of the Lab's view: an `overview`, the parts (see `lab.view`) that can be opened, and which one is;
+    """One value of the Lab's view: an `overview`, the parts (see `lab.report`) that can be opened, and which one is;
     None: that which was."""
     row = parts and [{"name": name, "title": part["title"], "picture": part["picture"]} for name, part in parts.items()]
     return as_text({"overview": overview, "parts": row, "opened": opened})

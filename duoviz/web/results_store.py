@@ -4,16 +4,20 @@ import os
 import re
 import shutil
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
 from duoviz.folders import ASSETS
-from duoviz.lab.files import LONGEST_NAME, plain_name
-from duoviz.lab.results import is_results, is_zip
-from duoviz.lab.shipping import kept_view, recorded_name
+from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
+from duoviz.lab.recorded import kept_view, recorded_name, sample
+from duoviz.lab.results import Results, is_results, is_zip, load
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
+from duoviz.recordings import FOLDER as TRACES
 
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "results"
@@ -51,9 +55,42 @@ def has_answers(run: Path) -> bool:
     return any(file.is_file() and file.stat().st_size for file in run.glob("answers/*.jsonl"))
 
 
-def view_that_came_along(path: Path) -> dict | None:
-    """What was kept of recorded results, so that they need not be read; None of others."""
-    return kept_view(path) if path.parent == RECORDED else None
+def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
+    """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
+
+    Of no results it is a sample's, None where there is no sample; of results that came along what was kept of them, so
+    that they need not be read. Raises LabError.
+    """
+    if len(files) == 1 and files[0][1].parent == RECORDED and (kept := kept_view(files[0][1])):
+        return kept[what]
+    # The first view is of the first results alone.
+    files = files[:1] if what == "first" else files
+    return made(what, tuple((name, path, stamp(path)) for name, path in files))
+
+
+@lru_cache(maxsize=8)
+def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
+    """The same, kept for as long as the results have the same stamps."""
+    # It draws, with plotly, which the page need not wait for.
+    from duoviz.lab.report import first_view, parts_of
+
+    results = [replace(load(path), name=name) for name, path, _ in files[:1]]
+    main = results[0] if results else sample(TRACES)
+    if main is None:
+        return None
+    return first_view(main) if what == "first" else parts_of(main, [beside(path, name) for name, path, _ in files[1:]])
+
+
+def beside(path: Path, name: str) -> Results:
+    """Results to compare others with, which takes none of their iterations. Raises LabError."""
+    results = load(path)
+    return replace(results, name=name, rows=[row | {"measured": []} for row in results.rows])
+
+
+def stamp(path: Path) -> int:
+    """When results were last written, in nanoseconds. Raises LabError."""
+    files = [path] if is_zip(path) else own_files(path, DATA).values()
+    return max((file.stat().st_mtime_ns for file in files), default=0)
 
 
 def folder_named(name: object) -> Path:

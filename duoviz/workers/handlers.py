@@ -8,12 +8,9 @@ from duoviz import runner
 from duoviz.comparison import outcome, with_smaller
 from duoviz.decoding.engine import Engine
 from duoviz.errors import UserError
-from duoviz.lab.bench import WARMUP, CourseOfCosts, answer, answer_line, bench, missing_forwards, warm_up
-from duoviz.lab.environment import environment
-from duoviz.lab.plan import VANILLA
-from duoviz.lab.report import write_report
+from duoviz.lab.bench import Machine, bench
+from duoviz.lab.report import first_view, parts_of, write_report
 from duoviz.lab.results import Results, is_results, opened
-from duoviz.lab.view import first_view, parts_of
 from duoviz.models.pair import Pair
 from duoviz.runs import add_event, new_trace, row
 from duoviz.trace.metrics import metrics
@@ -151,33 +148,26 @@ def shown_results(results: Results) -> Iterator[dict]:
 warmed: WeakKeyDictionary[Engine, set[str]] = WeakKeyDictionary()
 
 
-def environment_event(engine: Engine, cancelled: CancelToken) -> dict:
-    """Where the worker measures, and with which costs; measured first where they are not known."""
-    delta = engine.rounding_delta(engine.pair.encode(WARMUP))
-    costs = CourseOfCosts(engine, cancelled).means()
-    return {"type": "environment", "environment": environment(engine.pair, costs, delta)}
+def machine_of(engine: Engine, cancelled: CancelToken) -> Machine:
+    """What answers for the Lab on an engine."""
+    return Machine(engine, cancelled, warm=warmed.setdefault(engine, set()))
 
 
 def survey(engine: Engine, task: Survey, cancelled: CancelToken) -> Iterator[dict]:
     """`environment`, and a `forward` event for each row of Figure 1."""
-    yield environment_event(engine, cancelled)
-    for forward in missing_forwards(engine, task.quick, task.held, cancelled):
+    machine = machine_of(engine, cancelled)
+    yield {"type": "environment", "environment": machine.environment()}
+    for forward in machine.forwards(task.quick, task.held):
         yield {"type": "forward", "row": forward}
 
 
 def answer_all(engine: Engine, task: Answers, cancelled: CancelToken) -> Iterator[dict]:
     """`environment`, and a `row` event for each answer."""
-    yield (here := environment_event(engine, cancelled))
-    warm = warmed.setdefault(engine, set())
-    cold = [job for job in task.answers if job.lane.name not in warm]
-    warm_up(engine, cold, task.warmups, cancelled)
-    warm.update(job.lane.name for job in cold)
-    vanilla = task.vanilla
-    for job in task.answers:
-        row = answer(engine, job, vanilla, here["environment"]["delta"], cancelled)
-        if job.lane.name == VANILLA and "choices" in row:
-            vanilla = row
-        yield {"type": "row", "row": row, "text": answer_line(job, row)}
+    machine = machine_of(engine, cancelled)
+    yield {"type": "environment", "environment": machine.environment()}
+    machine.warm_up(task.answers, task.warmups)
+    for answer, line in machine.answers(task.answers, [task.vanilla] if task.vanilla else []):
+        yield {"type": "row", "row": answer, "text": line}
 
 
 HANDLERS = {Run: run, Comparison: compare, Measurement: measure, Survey: survey, Answers: answer_all}

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from itertools import groupby
 
-from duoviz.lab.bench import Clock, jobs_of
 from duoviz.lab.bench import Job as Answer
-from duoviz.lab.plan import VANILLA, Plan
-from duoviz.lab.progress import Progress
+from duoviz.lab.bench import Measured
+from duoviz.lab.plan import VANILLA, Plan, Progress
 from duoviz.lab.results import Folder, is_results
-from duoviz.lab.rows import Row, failed_row, key
+from duoviz.lab.rows import failed_row, key
 from duoviz.lab.tasks import LabError
 from duoviz.workers.jobs import Job
 from duoviz.workers.pool import Pool
@@ -31,19 +30,9 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
     """
     yield Progress(0, 0, None, "Measuring what both models cost on the first machine")
     environment, machines = begun(pool, pair, plan, folder)
-    held = {key(row): row for row in folder.load().rows}
-    clock = Clock(list(held.values()))
-    left = {answer.key: answer for answer in jobs_of(plan) if answer.key not in held}
-    done, total = len(held), len(held) + len(left)
-    for job, event in answered(pool, questions(pair, plan, list(left.values()), held), machines):
-        row = event["row"] | {"place": job.worker}
-        folder.append(f"answers/{row['model_id']}.jsonl" if "choices" in row else "failed.jsonl", row)
-        if "choices" in row:
-            clock.see(row)
-        del left[key(row)]
-        done += 1
-        seconds = clock.left(list(left.values()))
-        yield Progress(done, total, seconds and seconds / len(pool.slots), f"{job.worker}: {event['text']}")
+    measured = Measured(plan, folder, machines=len(pool.slots))
+    for job, event in answered(pool, questions(pair, plan, measured), machines):
+        yield measured.keep(event["row"] | {"place": job.worker}, f"{job.worker}: {event['text']}")
     folder.note(environment | {"machines": machines})
 
 
@@ -68,11 +57,11 @@ def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict
     return environment, machines
 
 
-def questions(pair: str, plan: Plan, left: Sequence[Answer], held: dict[tuple, Row]) -> list[Answers]:
+def questions(pair: str, plan: Plan, measured: Measured) -> list[Answers]:
     """One task for each question, and repeat, that lacks an answer."""
-    tasks = []
-    for (question, repeat), answers in groupby(left, key=lambda answer: (answer.question.id, answer.repeat)):
-        vanilla = held.get((VANILLA, question, repeat))
+    vanillas, tasks = {key(row): row for row in measured.held.rows if row["model_id"] == VANILLA}, []
+    for (question, repeat), answers in groupby(measured.left.values(), key=lambda job: (job.question.id, job.repeat)):
+        vanilla = vanillas.get((VANILLA, question, repeat))
         tasks.append(Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups))
     return tasks
 

@@ -32,7 +32,7 @@ from duoviz.decoding.datastore import build_datastore
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError, first_line
-from duoviz.lab.readme import markdown, replaced
+from duoviz.lab.shipping import markdown, replaced
 from duoviz.models.cores import available_cores
 from duoviz.models.llama import Llama
 from duoviz.models.load import load_pair

@@ -25,7 +25,7 @@ from duoviz import runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.lab.readme import markdown
+from duoviz.lab.shipping import markdown
 from duoviz.models.cache import cache_folder
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import GGUF_NAME, embedded_target, fetch_gguf

@@ -5,12 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.lab.overview import overview
+from duoviz.lab.recorded import sample
+from duoviz.lab.report import first_view
 from duoviz.lab.results import load
-from duoviz.lab.sample import sample
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web import results_store
-from duoviz.web.pages import results
 from tests.e2e.pages import SCHEMES, fits, serious
 from tests.lab.asked import hold_after
 from tests.until import wait_until
@@ -19,8 +18,8 @@ from tests.until import wait_until
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
-    monkeypatch.setattr(results, "TRACES", TRACES)
-    results.made.cache_clear()
+    monkeypatch.setattr(results_store, "TRACES", TRACES)
+    results_store.made.cache_clear()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
 
@@ -177,7 +176,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
     expect(page.locator("#lab-about")).to_contain_text("A sample that allows no conclusion")
-    expected = overview(sample(TRACES))
+    expected = first_view(sample(TRACES))["overview"]
     pays, speeds = expected["pays"], expected["speeds"]
     place = dict(pays["start"])
 

@@ -8,12 +8,13 @@ import zipfile
 
 import pytest
 
-from duoviz.lab import results
-from duoviz.lab.archive import RECORD
+from duoviz.lab import files, results
+from duoviz.lab.files import RECORD
 from duoviz.lab.results import load
 from duoviz.lab.tasks import LabError
 
 REFUSAL = "bad.zip holds no Lab results, or damaged ones"
+FORWARDS_ROW = '{"length": 1, "draft": [1], "target": [1]}\n'
 FAILED_ROW = '{"question_id": 1, "model_id": "m", "task": "t", "repeat": 0, "message": ""}\n'
 
 
@@ -22,10 +23,10 @@ def bad(finished, tmp_path):
     """A function that zips an environment, a plan and these files; of content in parts, one after the other."""
     file = tmp_path / "bad.zip"
 
-    def make(files=()):
+    def make(others=()):
         needed = {each: (finished / each).read_text() for each in ("environment.json", "plan.json")}
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
-            for name, content in (needed | dict(files)).items():
+            for name, content in (needed | dict(others)).items():
                 with out.open(name, "w") as part:
                     for piece in [content] if isinstance(content, str) else content:
                         part.write(piece.encode())
@@ -45,16 +46,14 @@ def refusal(file):
     "name, content, reason",
     [
         ("environment.json", "{}", 'lacks "date", or has a wrong one'),
-        ("plan.json", "[]", "is not a JSON object"),
         ("plan.json", "{}" + " " * 200_000, "has more than 200,000 bytes"),
         ("answers/x.jsonl", "[]\n", "is not a JSON object"),
-        ("answers/x.jsonl", "\n", "is not JSON"),
         ("answers/x.jsonl", r'{"a": "\ud800"}' + "\n", "has an invalid character (an unpaired surrogate)"),
         ("answers/x.jsonl", " " * 5_000_000 + "\n", "has a line of more than 4,000,000 bytes"),
         ("answers/x.jsonl", '{"model_id": "x", "question_id": 1}\n', 'lacks "task", or has a wrong one'),
-        ("failed.jsonl", '{"question_id": true}\n', 'lacks "question_id", or has a wrong one'),
+        ("failed.jsonl", FAILED_ROW.replace("1", "true"), 'lacks "question_id", or has a wrong one'),
         ("failed.jsonl", FAILED_ROW * 12_001, "has more than 12,000 lines"),
-        ("forwards.jsonl", '{"length": "many"}\n', 'lacks "length", or has a wrong one'),
+        ("forwards.jsonl", FORWARDS_ROW.replace("1", '"many"', 1), 'lacks "length", or has a wrong one'),
         ("forwards.jsonl", '{"length": 1, "draft": [], "target": [1]}\n', 'lacks "draft", or has a wrong one'),
     ],
 )
@@ -76,20 +75,16 @@ def test_lines_and_values_are_counted_over_all_files(bad, monkeypatch):
     assert len(load(own).failed) == 6_000
 
 
-@pytest.mark.parametrize(
-    "millions, reason", [(60, "has a file failed.jsonl that lacks"), (160, "has more than 200 MB")]
-)
-def test_millions_of_empty_rows_are_not_held(bad, millions, reason):
-    file = bad({"failed.jsonl": ["{}\n" * 1_000_000] * millions})
+def test_millions_of_empty_rows_are_not_held(bad, monkeypatch):
+    file = bad({"failed.jsonl": ["{}\n" * 1_000_000] * 20})
     assert file.stat().st_size < 3_000_000
     tracemalloc.start()
-    assert reason in refusal(file)
+    assert "has a file failed.jsonl that lacks" in refusal(file)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
-
-
-FORWARDS_ROW = '{"length": 1, "draft": [1], "target": [1]}\n'
+    monkeypatch.setattr(files, "MAX_UNPACKED", 50_000_000)
+    assert refusal(file) == ": it has more than 50 MB, unpacked."
 
 
 @pytest.mark.parametrize(
@@ -131,21 +126,18 @@ def test_a_list_of_files_is_refused_before_it_is_read(bad, tmp_path):
     assert refusal(file) == ": it has more than 100 MB."
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_what_is_packed_in_an_unusual_way_is_not_unpacked(finished, tmp_path, method):
-    with zipfile.ZipFile(tmp_path / "bad.zip", "w", method) as out:
+def test_what_is_packed_in_an_unusual_way_or_locked_is_not_unpacked(bad, finished, tmp_path):
+    reason = "has environment.json encrypted, or packed with an unknown method"
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w", zipfile.ZIP_BZIP2) as out:
         out.write(finished / "environment.json", "x/environment.json")
-    assert "has environment.json encrypted, or packed with an unknown method" in refusal(tmp_path / "bad.zip")
-
-
-def test_what_is_locked_is_not_asked_for_its_password(bad):
+    assert reason in refusal(tmp_path / "bad.zip")
     file = bad()
     content = bytearray(file.read_bytes())
     # The flags of the first file, in the list at the end.
     place = content.index(b"PK\1\2") + 8
     struct.pack_into("<H", content, place, struct.unpack_from("<H", content, place)[0] | 1)
     file.write_bytes(content)
-    assert "environment.json encrypted" in refusal(file)
+    assert reason in refusal(file)
 
 
 def test_no_zip_and_no_results(tmp_path, bad):
@@ -164,13 +156,13 @@ def test_no_zip_and_no_results(tmp_path, bad):
         load(tmp_path / "no\nwhere\udcff")
 
 
-def test_a_thousand_damaged_zips_are_read_or_refused(finished, tmp_path):
+def test_damaged_zips_are_read_or_refused(finished, tmp_path):
     file, chance, read = tmp_path / "bad.zip", random.Random(8), 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
         for name in ("environment.json", "plan.json", "failed.jsonl", "forwards.jsonl"):
             out.write(finished / name, name)
     whole = file.read_bytes()
-    for _ in range(1_000):
+    for _ in range(300):
         content = bytearray(whole)
         for _ in range(chance.randrange(1, 4)):
             content[chance.randrange(len(content))] = chance.randrange(256)
@@ -180,4 +172,4 @@ def test_a_thousand_damaged_zips_are_read_or_refused(finished, tmp_path):
             read += 1
         except LabError as error:
             assert str(error).startswith(REFUSAL)
-    assert 0 < read < 900
+    assert 0 < read < 270

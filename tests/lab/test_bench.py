@@ -11,12 +11,10 @@ from duoviz import runner
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.lab.bench import Clock, bench, jobs_of, verdict
+from duoviz.lab.bench import Measured, bench, jobs_of, lengths, verdict
 from duoviz.lab.environment import environment
-from duoviz.lab.forwards import lengths
-from duoviz.lab.plan import DUO, VANILLA, make_plan
-from duoviz.lab.progress import Progress
-from duoviz.lab.results import load, opened
+from duoviz.lab.plan import DUO, VANILLA, Progress, make_plan
+from duoviz.lab.results import Folder, load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
 from tests.children import measure
@@ -207,16 +205,18 @@ def test_the_time_left_follows_each_lanes_own_speed(questions, finished):
     results = load(finished)
     plan = make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
     jobs = [job for job in jobs_of(plan) if job.question.id not in BAD and job.lane.name != "rest"]
-    assert Clock().left(jobs) is None
+    measured = Measured(plan, Folder(finished))
+    measured.left = {job.key: job for job in jobs}
     spent = sum(sum(row["choices"][0]["wall_time"]) for row in results.rows)
-    assert Clock(results.rows).left(jobs) == pytest.approx(spent)
+    assert measured.progress("").left == pytest.approx(spent)
+    measured.tokens.clear()
+    assert measured.progress("").left is None
 
 
 @pytest.mark.parametrize(
     "progress, words",
     [
         ((0, 0, None), "Preparing"),
-        ((1, 9, None), "1 of 9 answers"),
         ((2, 9, 20.0), "2 of 9 answers, less than a minute left"),
         ((3, 9, 130.0), "3 of 9 answers, about 2 min left"),
         ((9, 9, 0.0), "9 of 9 answers"),

@@ -9,8 +9,8 @@ import pytest
 
 from duoviz.__main__ import main
 from duoviz.lab import results
-from duoviz.lab.files import plain_name
-from duoviz.lab.results import load, opened, write_atomically, zipped
+from duoviz.lab.files import plain_name, write_atomically
+from duoviz.lab.results import load, opened, zipped
 from duoviz.lab.shipping import ship
 from duoviz.lab.tasks import LabError
 
@@ -32,11 +32,6 @@ def a_link(file):
     file.symlink_to(elsewhere)
 
 
-def a_broken_link(file):
-    file.unlink()
-    file.symlink_to("nowhere")
-
-
 def a_pipe(file):
     file.unlink()
     os.mkfifo(file)
@@ -49,8 +44,8 @@ def a_linked_folder(file):
 
 
 CASES = [
-    *((name, spoil) for name in (*READ, *MADE) for spoil in (a_link, a_broken_link, a_pipe)),
-    *((name, a_linked_folder) for name in (READ[-1], *MADE[1:])),
+    *((name, spoil) for name in (READ[0], READ[-1], MADE[0]) for spoil in (a_link, a_pipe)),
+    *((name, a_linked_folder) for name in (READ[-1], MADE[1])),
 ]
 
 
@@ -111,7 +106,7 @@ def test_a_lock_that_is_a_link_is_not_followed(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, plain", [("a(b)", "a_b_"), ("=1+1", "_1+1"), ("a\udcff\n", "a__"), ("x" * 300, "x" * 60), ("", "results")]
+    "name, plain", [("=1+1", "_1+1"), ("a\udcff\n", "a__"), ("x" * 300, "x" * 60), ("", "results")]
 )
 def test_any_name_becomes_one_that_a_page_can_show(name, plain):
     assert plain_name(name) == plain

@@ -8,14 +8,12 @@ from io import BytesIO
 
 import pytest
 
-from duoviz.lab import course, paying, prediction
+from duoviz.lab import paying, prediction
 from duoviz.lab.picture import picture
 from duoviz.lab.plan import DUO, DUOTREE, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
-from duoviz.lab.readme import results_page, summary
-from duoviz.lab.report import report_html, table_csv
+from duoviz.lab.report import first_view, parts_of, report_html, sections, table_csv
 from duoviz.lab.results import read_results
-from duoviz.lab.sections import sections
-from duoviz.lab.view import first_view, parts_of
+from duoviz.lab.shipping import results_page, summary
 from duoviz.outside import Reader, Refused
 
 NESTED = []
@@ -124,16 +122,5 @@ def test_what_is_not_refused_is_drawn(files, kind, lanes):
 def test_times_that_no_machine_takes_are_no_costs(files):
     environment = copy.deepcopy(files["environment.json"])
     environment["costs"] = spoilt(environment["costs"], ("together", "target", 0, 0))
-    with pytest.raises(Refused, match=r'environment.json that lacks "costs.together.target\[0\]"'):
+    with pytest.raises(Refused, match=r'environment.json that lacks "costs.together.target\[0\]\[0\]"'):
         read(files | {"environment.json": environment}, "1e-12")
-
-
-def test_of_a_long_run_fewer_iterations_are_learnt_from(files, monkeypatch):
-    seen = []
-    monkeypatch.setattr(course.Costs, "observe", lambda *arguments: seen.append(arguments))
-    rows = [row | {"repeat": repeat} for row in files["answers/vanilla.jsonl"] for repeat in range(50)]
-    course.forward_seconds(rows, files["environment.json"])
-    usual = len(seen)
-    monkeypatch.setattr(course, "MANY", 100)
-    course.forward_seconds(rows, files["environment.json"])
-    assert len(seen) - usual < usual / 2

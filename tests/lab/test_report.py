@@ -7,11 +7,19 @@ import shutil
 
 import pytest
 
-from duoviz.lab import figures, paper
-from duoviz.lab.report import report_html
+from duoviz.lab import figures, paper, paying
+from duoviz.lab.course import cost_models
+from duoviz.lab.figures import figure_3, figure_4, time_split
+from duoviz.lab.paying import tree_ways
+from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
+from duoviz.lab.recorded import sample
+from duoviz.lab.report import first_view, parts_of, report_html, sections
 from duoviz.lab.results import load, zipped
-from duoviz.lab.sections import sections
 from duoviz.lab.tasks import LabError
+from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
+from duoviz.lab.values import acceptance, phi, rows_of
+from duoviz.recordings import FOLDER
+from duoviz.trace.metrics import metrics
 
 EVERYTHING = [
     "table-1", "figure-3", "table-2", "table-3", "table-4", "figure-5", "figure-1", "figure-4", "time", "cost-model",
@@ -19,7 +27,7 @@ EVERYTHING = [
 ]  # fmt: skip
 DRAWN = {
     "figure-1": figures.figure_1, "figure-3": figures.figure_3, "figure-4": figures.figure_4,
-    "figure-5": figures.figure_5, "time": figures.time_split, "cost-model": figures.predicted, "pays": figures.pays,
+    "figure-5": figures.figure_5, "time": figures.time_split, "cost-model": figures.predicted, "pays": paying.figure,
 }  # fmt: skip
 
 
@@ -53,16 +61,14 @@ def test_the_files_are_written_and_the_numbers_can_be_traced(finished):
     assert lines["DuoDecoding", "Code, tokens/s"]["n"] == "1"
 
 
-@pytest.mark.thorough
-def test_the_report_needs_nothing_else_and_warns_of_a_quick_run(finished):
+@pytest.mark.parametrize("quick", [True, False])
+def test_the_report_needs_nothing_else_and_warns_of_a_quick_run(finished, quick):
     results = load(finished)
-    results.plan["quick"] = True
+    results.plan["quick"] = quick
     report = report_html(results, sections(results))
-    assert "This is a quick run" in report and "faster (noise" not in report
+    assert ("This is a quick run" in report) == quick and ("is the fastest" in report) != quick
     own = report.replace(report[report.index("<script>") : report.index("</script>")], "")
     assert not re.search(r'(src|href)="(?!#)', own)
-    results.plan["quick"] = False
-    assert "This is a quick run" not in report_html(results, sections(results))
 
 
 def test_texts_of_others_are_shown_as_texts(finished):
@@ -103,6 +109,7 @@ def test_a_zip_of_a_folder_is_the_folder(finished, tmp_path):
         (("measured", 0, "counts", "pending_accepted"), 10**4),
         (("measured", 0, "counts", "hits"), 10**4),
         (("measured", 0, "counts", "sequences_taken"), 10**4),
+        (("measured", 0, "counts", "taken"), 0),
         (("measured", 0, "token_ids"), "ids"),
         (("verdict",), "perfect"),
         (("question_id",), []),
@@ -124,3 +131,45 @@ def test_a_row_with_something_wrong_in_it_is_refused(finished, tmp_path, path, v
     file.write_text(json.dumps(row) + "\n")
     with pytest.raises(LabError, match="holds no Lab results"):
         load(tmp_path)
+
+
+def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
+    results = load(finished)
+    found = first_view(results)["overview"]
+    grown = growth(cost_models(results.environment)["in turn"])
+    for alpha, ratio in ((0, 0), (20, 30), (48, 48)):
+        expected = float(speculative_phi(ALPHAS[alpha], RATIOS[ratio], grown))
+        assert found["pays"]["panels"][0]["here"][alpha][ratio] == pytest.approx(expected, abs=6e-4)
+    lines = {line["method"]: line for line in found["speeds"]["lines"]}
+    base = rows_of(results.rows, "vanilla", "code")
+    code = phi(rows_of(results.rows, "duodecoding", "code"), base, ["code"])
+    assert lines["DuoDecoding"]["here"]["Code"] == {"phi": code.value, "spread": code.spread, "n": code.n}
+    mine, theirs = (paper.TABLE_1["Llama-2-7b"][lane] for lane in ("duodecoding", "vanilla"))
+    assert lines["DuoDecoding"]["paper"]["Llama-2-7b"]["All tasks"] == mine[-1]
+    assert lines["DuoDecoding"]["paper"]["Llama-2-7b"]["Code"] == pytest.approx(mine[6] / theirs[6])
+    tree, ways = found["pays"]["panels"][2], tree_ways(results.environment)["here"]
+    assert tree["method"] == "DuoTree" and tree["here"][20][30] == pytest.approx(ways.phi[20, 30], abs=6e-4)
+    assert (tree["beside"]["here"][20][30] > 0) == (ways.beside[20, 30] > ways.in_turn[20, 30])
+    # The draft's best tokens are those that SpS tests.
+    accepted = acceptance(rows_of(results.rows, "speculative", "code")).rate
+    assert {each["task"]: each["alpha"] for each in tree["points"]}["Code"] == accepted
+    assert lines["DuoTree"]["paper"] == {"Vicuna-7b-v1.5": {}, "Llama-2-7b": {}}
+
+
+def test_a_sample_is_the_recordings_own_and_labelled(tmp_path):
+    made = sample(FOLDER)
+    for row in made.rows:
+        trace = json.loads((FOLDER / f"{row['model_id']}.duoviz.json").read_text())
+        assert row["measured"][0]["metrics"] == metrics(trace)
+    assert "A sample that allows no conclusion" in first_view(made)["about"] and "table-1" in parts_of(made)
+    assert sample(tmp_path) is None
+
+
+def test_a_picture_has_its_figures_bars_inside_it(finished):
+    results = load(finished)
+    for drawing in (figure_3(results).drawing, figure_4(results).drawing, time_split(results).drawing):
+        boxes = re.findall(r'x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"', thumbnail(drawing))
+        assert len(boxes) == sum(len(trace.x) for trace in drawing.data if trace.type == "bar")
+        for x, y, width, height in (map(float, box) for box in boxes):
+            assert x >= 0 and y >= 0 and x + width <= WIDTH + 0.2 and y + height <= HEIGHT + 0.2
+    assert "<rect" in thumbnail(None)

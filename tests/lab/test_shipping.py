@@ -13,14 +13,14 @@ import pytest
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.lab import shipping
+from duoviz.lab.look import look_of
 from duoviz.lab.picture import LEFT, WIDTH
 from duoviz.lab.plan import label_of
-from duoviz.lab.readme import BEGIN, END
+from duoviz.lab.recorded import kept_view, shipped, view_of
+from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
-from duoviz.lab.sections import sections
-from duoviz.lab.shipping import kept_view, ship, shipped, view_of
+from duoviz.lab.shipping import BEGIN, END, ship
 from duoviz.lab.values import average, phi, rows_of, tasks_of
-from duoviz.lab.view import first_view
 from duoviz.recordings import FOLDER
 
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
@@ -126,7 +126,7 @@ def check_picture(text, rows):
         mine = rows_of(rows, lane)
         over = phi(mine, base, tasks).value
         assert f">{METHODS[lane].title} {over:.2f}<" in text
-        marks = [each for each in root.iter() if each.get("fill") == METHODS[lane].colour]
+        marks = [each for each in root.iter() if each.get("fill") == look_of(lane).colour]
         points = [[tuple(map(float, pair.split(","))) for pair in each.get("points").split()] for each in marks]
         middles = [sum(x for x, _ in each) / len(each) for each in points]
         wanted = LEFT[0] + over * (one - LEFT[0])

@@ -84,14 +84,6 @@ def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
     assert papers.lines[2] == ("γ", ["98.71", "131.15", "149.68", "89.06"]) and papers.papers
 
 
-def test_table_2_compares_fixed_numbers_of_sequences_with_the_dynamic_one():
-    made = results(*(row(lane, n, method=DUO, seconds=5 + n) for lane in paper.TABLE_2 for n in range(2)),
-                   row(DUO, 9, task="qa"))  # fmt: skip
-    table = tables.table_2(made)
-    assert table.columns == ["Code, tokens/s"]
-    assert [label for label, _ in table.lines] == ["k = 1", "k = 2", "k = 3", "dynamic"]
-
-
 def test_of_many_failed_answers_the_first_are_listed_and_of_a_long_reason_its_beginning():
     failed = [{"model_id": "x", "task": "code", "question_id": n, "message": "y" * 10**6} for n in range(300)]
     table = tables.failures(results(failed=failed))
@@ -110,12 +102,6 @@ def test_table_4_counts_needed_against_predicted():
     assert findings.about_table_4(made) == [
         "The predicted k was exactly right in 25 % of 4 iterations, and large enough in 50 %."
     ]
-
-
-def test_acceptance_is_told_of_places_and_not_of_tokens():
-    made = results(row(DUO, 1, counts={"accepted": 2, "tested": 4}), row(DUO, 2, counts={"accepted": 1, "tested": 1}))
-    assert findings.about_drafting(made) == ["DuoDecoding had a correct guess at 60 % of the checked positions."]
-    assert findings.about_drafting(results(row(VANILLA))) == []
 
 
 def test_answers_that_failed_or_are_not_vanillas_are_counted():

@@ -4,16 +4,16 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
+
+from jsonschema_rs import Draft4Validator
 
 from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
-from duoviz.shape import fields, items, number, string
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.glossary import Finder, Term, read_glossary
@@ -33,8 +33,20 @@ ABOUT = "README.md"
 NEEDED = ("title", "summary", "trace")
 FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch")
 # What `recordings.places` gives.
-PLACE = items(fields(text=string(1_000), p=number(0, 1), q=number(0, 1)), least=1)
-EXPECTED = fields(text=string(inf), places=items(PLACE))
+CHANCE = {"type": "number", "minimum": 0, "maximum": 1}
+TOKEN = {
+    "type": "object",
+    "required": ["text", "p", "q"],
+    "properties": {"text": {"type": "string"}, "p": CHANCE, "q": CHANCE},
+}
+PLACE = {"type": "array", "minItems": 1, "items": TOKEN}
+EXPECTED = Draft4Validator(
+    {
+        "type": "object",
+        "required": ["text", "places"],
+        "properties": {"text": {"type": "string"}, "places": {"type": "array", "items": PLACE}},
+    }
+)
 
 Content = TypeVar("Content")
 
@@ -90,7 +102,7 @@ def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> l
         expected = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         expected = None
-    if expected is None or EXPECTED(expected) is not None:
+    if not EXPECTED.is_valid(expected):
         mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
         return []
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []

@@ -2,10 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from datetime import date
-from functools import lru_cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -18,18 +16,15 @@ from gradio.events import Dependency
 
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
-from duoviz.lab.files import DATA, own_files
-from duoviz.lab.plan import QUICK, make_plan
-from duoviz.lab.progress import Progress
-from duoviz.lab.results import Results, is_being_written, is_zip, load, telling, zipped
-from duoviz.lab.sample import sample
+from duoviz.lab.files import telling
+from duoviz.lab.plan import QUICK, Progress, make_plan
+from duoviz.lab.results import is_being_written, load, zipped
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS, first_pair
-from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.clients import client_of_request, session_of
 from duoviz.web.components import ResultsView, view_value
 from duoviz.web.pages.fields import method_choices
-from duoviz.web.results_store import available, folder_named, keep_loaded, view_that_came_along
+from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
 from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import AT_ONCE
@@ -111,43 +106,6 @@ class Board:
 
 def styled(inner: str) -> str:
     return f'<div class="lab">{inner}</div>'
-
-
-def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
-    """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
-
-    Of no results it is a sample's, None where there is no sample. Raises LabError.
-    """
-    if len(files) == 1 and (kept := view_that_came_along(files[0][1])):
-        return kept[what]
-    # The first view is of the first results alone.
-    files = files[:1] if what == "first" else files
-    return made(what, tuple((name, path, stamp(path)) for name, path in files))
-
-
-@lru_cache(maxsize=8)
-def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
-    """The same, kept for as long as the results have the same stamps."""
-    # It draws, with plotly, which the page need not wait for.
-    from duoviz.lab.view import first_view, parts_of
-
-    results = [replace(load(path), name=name) for name, path, _ in files[:1]]
-    main = results[0] if results else sample(TRACES)
-    if main is None:
-        return None
-    return first_view(main) if what == "first" else parts_of(main, [beside(path, name) for name, path, _ in files[1:]])
-
-
-def beside(path: Path, name: str) -> Results:
-    """Results to compare others with, which takes none of their iterations. Raises LabError."""
-    results = load(path)
-    return replace(results, name=name, rows=[row | {"measured": []} for row in results.rows])
-
-
-def stamp(path: Path) -> int:
-    """When results were last written, in nanoseconds. Raises LabError."""
-    files = [path] if is_zip(path) else own_files(path, DATA).values()
-    return max((file.stat().st_mtime_ns for file in files), default=0)
 
 
 def texts_in(values: object) -> list[str]:

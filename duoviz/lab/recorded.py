@@ -1,12 +1,14 @@
-"""The recorded runs as results: one prompt, each method once; shown, and labelled so, where nothing else is."""
+"""Results that come along with the program: those that were shipped, and the recorded runs as a sample of results."""
 
+import gzip
 import json
+import zlib
 from pathlib import Path
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.results import Results
+from duoviz.lab.results import Results, load
 from duoviz.lab.rows import answer_row
 from duoviz.lab.tasks import Question
 from duoviz.recordings import ENDING
@@ -20,6 +22,40 @@ LABEL = (
 )
 # What the recorded prompt is, and where a plan says that it is from.
 TASK, SOURCE = "mt_bench", "recordings"
+
+
+def recorded_name(file: Path) -> str:
+    """What shipped results are called on the page."""
+    return f"{file.stem} (recorded)"
+
+
+def shipped(file: Path) -> Results:
+    """Shipped results, under the name that the page gives them. Raises LabError."""
+    results = load(file)
+    results.name = recorded_name(file)
+    return results
+
+
+def view_of(file: Path) -> dict:
+    """What the page shows of shipped results: `first`, and its `parts`."""
+    # It draws, with plotly, which the page need not wait for: what was kept is all that it shows at first.
+    from duoviz.lab.report import first_view, parts_of
+
+    results = shipped(file)
+    return {"first": first_view(results), "parts": parts_of(results)}
+
+
+def view_file(file: Path) -> Path:
+    """Where the view of shipped results stands: beside their zip."""
+    return file.with_suffix(".json.gz")
+
+
+def kept_view(file: Path) -> dict | None:
+    """The `view_of` that was kept beside shipped results; None where there is none."""
+    try:
+        return json.loads(gzip.decompress(view_file(file).read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None
 
 
 def sample(folder: Path) -> Results | None:
