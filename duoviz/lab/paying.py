@@ -114,8 +114,8 @@ def map_data(results: Results) -> dict:
     and where they are `free`; what was measured, task by task; and where this machine stands: the nearest places in
     both lists.
 
-    gain: φ along the border. beside: for a method that chooses, the logarithm of how much faster its draft is beside
-    the target than in turn, likewise.
+    gain: φ along the border. colours: of φ, by growing φ. beside: for a method that chooses, the logarithm of how much
+    faster its draft is beside the target than in turn, likewise.
     """
     compared = sides(results)
     panels = [
@@ -138,6 +138,7 @@ def map_data(results: Results) -> dict:
         "alphas": ALPHAS.tolist(),
         "ratios": RATIOS.tolist(),
         "gain": GAIN,
+        "colours": [[round(share * LARGEST_PHI, 2), list(bytes.fromhex(colour[1:]))] for share, colour in COLOURS],
         "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
         "panels": panels,
     }

@@ -8,25 +8,23 @@ import { fixed } from "../visualizer/words.js";
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
 const [RING, NAME_SIGN] = [10, 3];
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
-// φ and its colour; white is where nothing is gained.
-const PHI_COLOURS = [[0, [179, 84, 30]], [1, [243, 237, 228]], [1.65, [95, 196, 182]], [3, [11, 79, 108]]];
-const LARGEST_PHI = PHI_COLOURS.at(-1)[0];
 const MOVES = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
 };
 
-export function colourOf(phi) {
-  const value = Math.min(LARGEST_PHI, Math.max(0, phi));
-  const above = Math.max(1, PHI_COLOURS.findIndex(([at]) => at >= value));
-  const [[low, from], [high, to]] = [PHI_COLOURS[above - 1], PHI_COLOURS[above]];
+// colours: [φ, [red, green, blue]] by growing φ.
+export function colourOf(phi, colours) {
+  const value = Math.min(colours.at(-1)[0], Math.max(0, phi));
+  const above = Math.max(1, colours.findIndex(([at]) => at >= value));
+  const [[low, from], [high, to]] = [colours[above - 1], colours[above]];
   return from.map((part, index) => Math.round(part + ((value - low) / (high - low)) * (to[index] - part)));
 }
 
-function pictureOf(lines) {
+function pictureOf(lines, colours) {
   const canvas = el("canvas", { width: lines[0].length, height: lines.length });
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
-  lines.toReversed().flat().forEach((phi, index) => image.data.set([...colourOf(phi), 255], 4 * index));
+  lines.toReversed().flat().forEach((phi, index) => image.data.set([...colourOf(phi, colours), 255], 4 * index));
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }
@@ -159,7 +157,7 @@ function createPanel(panel, whole, pays, move) {
   const measured = panel.points.map(({ task, phi, n }, at) => {
     const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
     const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
-    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi)})` }, title);
+    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi, pays.colours)})` }, title);
   });
   const ways = createWays(panel, pays, { toX, toY }, circles);
   const handle = createHandle(drawing, panel, pays, toPlace, move);
@@ -170,7 +168,7 @@ function createPanel(panel, whole, pays, move) {
     el("figcaption", {}, el("b", {}, panel.method), el("span", {}, "φ ", value), way, found), drawing);
   let painted = "";
   const paint = (rows) => {
-    image.setAttribute("href", pictureOf(panel[rows]));
+    image.setAttribute("href", pictureOf(panel[rows], pays.colours));
     border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
     if (panel.beside) ways.drawBorder(rows);
     painted = rows;
@@ -200,9 +198,10 @@ const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
 
 const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes. What was measured over all tasks stands beside it.";
 
-function legendNodes({ gain }) {
-  const stops = PHI_COLOURS.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / LARGEST_PHI}%`);
-  const ticks = Array.from({ length: LARGEST_PHI + 1 }, (_, phi) => el("span", {}, `${phi}`));
+function legendNodes({ gain, colours }) {
+  const largest = colours.at(-1)[0];
+  const stops = colours.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / largest}%`);
+  const ticks = Array.from({ length: largest + 1 }, (_, phi) => el("span", {}, `${phi}`));
   const scale = el("span", { class: "ll-scale", style: `--colours: ${stops}` }, el("i"), ...ticks);
   const sign = (shape) => svg("svg", { viewBox: "0 0 24 20", width: 24, height: 20, "aria-hidden": "true" }, shape);
   const line = (name) => sign(svg("path", { d: "M1 10H23", class: `ll-border ${name}` }));
@@ -226,7 +225,7 @@ const measuredPhi = ({ lines, tasks }, method) => (
   lines.find((line) => line.method === method)?.here[tasks[0]]?.phi ?? null
 );
 
-// pays, speeds: as `duoviz/lab/overview.py` gives them; chosen: what the reader chose before, and chooses now.
+// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.
 export function createMap({ pays, speeds }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
   const move = (change) => {
