@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from jsonschema_rs import Draft4Validator
 
@@ -132,11 +133,13 @@ def question_of(entry: object, number: int, file: Path) -> Question:
 
     Raises LabError.
     """
+    question: Any = entry
     if isinstance(entry, dict) and "task_id" in entry and "prompt" in entry:
-        entry = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
-    if not isinstance(entry, dict) or wrong_field(QUESTION, entry) is not None:
+        question = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
+    if not isinstance(entry, dict) or wrong_field(QUESTION, question) is not None:
         raise LabError(
             f"{file}, line {number}: a question is a JSON object with a list of turns, and may have a question_id and "
             f"a category, or, as in HumanEval, has task_id and prompt; names of at most {MAX_NAME} characters."
         )
-    return Question(entry.get("question_id", number), entry.get("category", NO_CATEGORY), tuple(entry["turns"]))
+    id, category = question.get("question_id", number), question.get("category", NO_CATEGORY)
+    return Question(id, category, tuple(question["turns"]))

@@ -102,7 +102,7 @@ def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> l
         expected = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         expected = None
-    if not EXPECTED.is_valid(expected):
+    if expected is None or not EXPECTED.is_valid(expected):
         mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
         return []
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
