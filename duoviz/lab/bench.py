@@ -106,8 +106,8 @@ class Measured:
 class Machine:
     """An engine that answers for the Lab, and both sides' costs since it does, for a machine's speed changes.
 
-    warm: the lanes that have run on it. Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
-    Raises DraftDied, Stopped.
+    warm: the lanes that have run on it. Costs are of both sides at once, in turn, and in turn on the target's cores;
+    measured first where no draft has run. Raises DraftDied, Stopped.
     """
 
     def __init__(self, engine: Engine, stopped: Callable[[], bool], *, warm: set[str]):

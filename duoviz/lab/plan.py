@@ -57,6 +57,8 @@ def label_of(lane: str) -> str:
     return lane_labels().get(lane, lane)
 
 
+# Where a plan's questions are from, of results that are the recorded runs.
+RECORDINGS = "recordings"
 # (questions a task, None for all; most new tokens; rounds of warm-up)
 QUICK, FULL = (2, 48, 1), (None, 128, 3)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab.plan import RECORDINGS
 from duoviz.lab.results import Results, load
 from duoviz.lab.rows import answer_row
 from duoviz.lab.tasks import Question
@@ -16,12 +17,8 @@ from duoviz.runs import Lane
 from duoviz.trace.agreement import first_difference, written
 
 NAME = "sample: the recorded runs"
-LABEL = (
-    "A sample that allows no conclusion: the shipped recorded runs, one prompt, each method once. "
-    "A run of the Lab replaces it."
-)
-# What the recorded prompt is, and where a plan says that it is from.
-TASK, SOURCE = "mt_bench", "recordings"
+# What the recorded prompt is.
+TASK = "mt_bench"
 
 
 def recorded_name(file: Path) -> str:
@@ -73,7 +70,14 @@ def sample(folder: Path) -> Results | None:
         if method != "vanilla" and first_difference(written(traces["vanilla"]), written(trace)) is None:
             row["verdict"] = "equal"
         rows.append(row)
-    plan = {"quick": True, "source": SOURCE, "questions": 1, "tasks": [TASK], "max_new_tokens": tokens, "repeats": 1}
+    plan = {
+        "quick": True,
+        "source": RECORDINGS,
+        "questions": 1,
+        "tasks": [TASK],
+        "max_new_tokens": tokens,
+        "repeats": 1,
+    }
     return Results(NAME, environment_of(headers), plan, rows)
 
 

@@ -12,9 +12,8 @@ from duoviz.csv_text import csv_text
 from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.figures import Figure
 from duoviz.lab.files import telling, write_atomically
-from duoviz.lab.findings import TOO_FEW
-from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
-from duoviz.lab.recorded import LABEL, SOURCE
+from duoviz.lab.findings import SAMPLE, TOO_FEW
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, RECORDINGS, VANILLA
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
@@ -157,7 +156,7 @@ def about(results: Results) -> tuple[str, str]:
     )
     if machines := environment.get("machines"):
         text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
-    warning = LABEL if plan["source"] == SOURCE else TOO_FEW
+    warning = SAMPLE if plan["source"] == RECORDINGS else TOO_FEW
     return text, warning if plan["quick"] else ""
 
 
