@@ -82,8 +82,7 @@ def parse_trace(text: str, name: object) -> dict:
         raise TraceError(f"{name} is not a trace: it is not a JSON object.")
     header = value.get("header")
     schema = header.get("schema") if isinstance(header, dict) else None
-    is_number = isinstance(schema, int | float) and not isinstance(schema, bool)
-    if is_number and schema == int(schema) != SCHEMA_VERSION:
+    if isinstance(schema, int | float) and not isinstance(schema, bool) and schema == int(schema) != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
     if (wrong := wrong_in_trace(value)) is not None:
