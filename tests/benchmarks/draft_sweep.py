@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from duoviz.lab.shipping import markdown
 
 from duoviz.decoding.budget import speculative_budget
 from duoviz.decoding.calibration import MeasureRequest, calibrate
@@ -22,6 +21,7 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.lab.shipping import markdown
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.load import load_model
