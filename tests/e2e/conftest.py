@@ -49,14 +49,22 @@ def page(context):
     yield page
     page.close()
     context.clear_permissions()
+    assert not page.errors
 
 
 @pytest.fixture
-def clocked_page(new_context):
-    """A page whose clock a test may hold: it has a context, and so a clock, of its own."""
-    context = new_context()
-    yield page_in(context)
-    context.close()
+def new_page(new_context):
+    """A function that opens a page with a context, and so a window, a clock and a memory, of its own."""
+    pages = []
+
+    def make(**options):
+        pages.append(page_in(new_context(**options)))
+        return pages[-1]
+
+    yield make
+    for page in pages:
+        page.context.close()
+    assert not [error for page in pages for error in page.errors]
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.learn import LESSONS
 from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page
-from tests.e2e.live_tab import set_tokens, type_number
-from tests.e2e.race_tab import side, text_of
+from tests.e2e.pages import set_tokens, side, text_of, type_number
 
 # Each journey is done in a frame, a page's main one or one within it, and begins wherever another has ended.
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import settle
+from tests.e2e.pages import present, settle
 
 PAGE_IS_SHOWN = """([lesson, number, { title, trace, at, marks }]) => {
   const find = (part) => document.querySelector(part);
@@ -75,11 +75,10 @@ def check_presented(page, shown):
     if ".dv-tree" not in shown["parts"] or page.viewport_size["width"] < 900:
         return
     before, size = page.evaluate(TREE_DRAWN), page.viewport_size
-    on = "(on) => document.documentElement.toggleAttribute('data-present', on)"
     page.set_viewport_size({"width": 1920, "height": 1080})
-    page.evaluate(on, True)
+    present(page, True)
     page.wait_for_function(TREE_FITS)
-    page.evaluate(on, False)
+    present(page, False)
     page.set_viewport_size(size)
     # All is drawn as it was, and stays so.
     page.wait_for_function(f"(before) => ({TREE_DRAWN})() === before", arg=before)

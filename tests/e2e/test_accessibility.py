@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.live_tab import open_live, set_tokens, type_number
-from tests.e2e.pages import page_in, serious_in_both
+from tests.e2e.pages import open_live, page_in, serious_in_both, set_tokens, settle, type_number
 
 TABS = ("Live", "Compare", "Learn", "Lab")
 # What opens over a tab, with the button that opens it.
@@ -77,7 +76,7 @@ def test_what_opens_over_the_page_closes_and_with_escape_gives_the_focus_back(ru
         run_page.keyboard.press("Enter")
         assert button.evaluate(IS_OPEN), name
         # The browser tells the page of the opening in a task of its own.
-        run_page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        settle(run_page)
         run_page.mouse.click(1, 1)
         assert not button.evaluate(IS_OPEN), name
 

@@ -7,9 +7,7 @@ from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import metrics
-from tests.e2e.live_tab import type_number
-from tests.e2e.pages import SCHEMES, fits, page_in, serious
-from tests.e2e.race_tab import figure, side, text_of
+from tests.e2e.pages import SCHEMES, figure, fits, present, serious, side, text_of, type_number
 from tests.until import wait_until
 from tests.web.front.runs import recorded
 
@@ -55,7 +53,6 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     method.hover()
     expect(about).to_be_visible()
     assert bar.bounding_box()["height"] == height
-    assert not page.errors
 
 
 RACE = (".dv-side >> nth=0", ".dv-side >> nth=1", ".dv-curves", ".dv-headline", ".dv-verdict", ".dv-figures")
@@ -114,9 +111,8 @@ def check_form(page):
         assert row[-1]["x"] + row[-1]["width"] == pytest.approx(prompt["x"] + prompt["width"], abs=2)
 
 
-def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
-    context = new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    page = page_in(context)
+def test_the_race_lies_on_one_screen_and_fits_a_phone(new_page, shipped):
+    page = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.goto(f"{shipped}#tab=compare")
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
     # Whoever wants less motion sees the finish at once.
@@ -130,14 +126,13 @@ def test_the_race_lies_on_one_screen_and_fits_a_phone(new_context, shipped):
         page.emulate_media(color_scheme=scheme)
         assert not serious(page, ".dv-race", rules=rules)
     check_layout(page)
-    for presented in ("true", "false"):
-        page.evaluate(f"document.documentElement.toggleAttribute('data-present', {presented})")
+    for presented in (True, False):
+        present(page, presented)
         check_layout(page)
     page.set_viewport_size({"width": 390, "height": 844})
     check_layout(page)
     check_form(page)
     assert fits(page) and all(box["y"] + box["height"] <= 844 for box in boxes(*RACE[:2]))
-    context.close()
 
 
 def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
@@ -174,4 +169,3 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
     wait_until(lambda: not site.hardware.queue.jobs)
-    assert not page.errors

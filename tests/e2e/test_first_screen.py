@@ -11,7 +11,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.web.pages.fields import PROMPTS
-from tests.e2e.live_tab import set_tokens, wait_for_iterations
+from tests.e2e.pages import set_tokens, wait_for_iterations
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
@@ -83,7 +83,6 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     expect(dv).to_have_attribute("data-state", "done")
     expect(label).to_be_hidden()
     expect(page.locator(".dv-speed")).to_have_value("1")
-    assert not page.errors
 
 
 def test_a_failure_to_load_says_why(page, loaded):
@@ -96,28 +95,24 @@ def test_a_failure_to_load_says_why(page, loaded):
     expect(page.locator("#generate")).to_be_visible()
 
 
-def test_who_waits_sees_the_recording_and_the_place_in_the_line(page, new_context, loaded):
-    context = new_context()
-    first = context.new_page()
+def test_who_waits_sees_the_recording_and_the_place_in_the_line(page, new_page, loaded):
+    first, dv = new_page(), page.locator("#visualizer .dv")
+    page.goto(loaded)
+    expect(dv).to_have_attribute("data-state", "recording")
     first.goto(loaded)
     set_tokens(first, 4000)
     first.locator("#generate").click()
     wait_for_iterations(first, 3)
-    page.goto(loaded)
-    dv = page.locator("#visualizer .dv")
-    expect(dv).to_have_attribute("data-state", "recording")
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("One run ahead of yours; yours is next.")
     expect(dv).to_have_attribute("data-state", "recording")
     expect(page.locator(".dv-tree-box")).to_be_visible()
-    context.close()
+    first.context.close()
     expect(dv).to_have_attribute("data-state", "done")
-    assert not page.errors
 
 
-@pytest.mark.parametrize("fragment", ["#prompt=Another", "#prompt=Another&recording=3"])
-def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, loaded, fragment):
-    page.goto(f"{loaded}{fragment}")
+def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, loaded):
+    page.goto(f"{loaded}#prompt=Another&recording=3")
     expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 
@@ -129,9 +124,8 @@ def choose(page, name):
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
 
 
-def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_context, page, loaded, recording):
-    context = new_context(reduced_motion="reduce")
-    calm = context.new_page()
+def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_page, page, loaded, recording):
+    calm = new_page(reduced_motion="reduce")
     calm.goto(loaded)
     expect(calm.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     last = len(recording[1]["iterations"]) - 1
@@ -152,7 +146,6 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_co
         calm.get_by_role("button", name=name).click()
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=speculative&.*&recording=1$"))
     link = calm.locator(".dv-share-link").input_value()
-    context.close()
     page.goto(link)
     expect(page.locator(".dv-origin")).to_contain_text("(SpS), recorded on")
     expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last}")
@@ -191,7 +184,6 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     expect(dv).to_have_attribute("data-file", "no")
     expect(dv).to_have_attribute("data-state", "done")
     stays("DuoDecoding", "its own device", "no", "speculative")
-    assert not page.errors
 
 
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):
@@ -208,4 +200,3 @@ def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded)
     expect(page.locator("#small-target")).to_be_visible()
     page.evaluate("location.hash = '#pair=big+%2B+small'")
     expect(page.locator("#small-target")).to_be_hidden()
-    assert not page.errors

@@ -10,8 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import JOURNEYS, choose_tab, listen, more_charts_are_folded_out, the_page_is_drawn
-from tests.e2e.live_tab import set_tokens
-from tests.e2e.pages import fits, settle
+from tests.e2e.pages import fits, present, set_tokens, settle
 from tests.until import wait_until
 
 HUB = Path(__file__).parent / "hub"
@@ -113,9 +112,8 @@ def test_every_fold_leaves_the_frame_as_high_as_the_content(held, width):
             assert fits(frame), tab
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_visitor_finds_all_there_is_in_a_frame(held, width):
-    with held(width) as (page, frame):
+def test_a_visitor_finds_all_there_is_in_a_frame(held):
+    with held(390) as (page, frame):
         for journey in JOURNEYS[1:]:
             journey(frame)
             comes_to_rest(page, frame)
@@ -140,7 +138,6 @@ def test_a_long_text_and_what_was_folded_out_on_the_last_visit_leave_the_height_
         comes_to_rest(page, frame)
 
 
-PRESENT = "(on) => document.documentElement.toggleAttribute('data-present', on)"
 FILLS = """() => {
   const { bottom } = document.querySelector("#visualizer .dv").getBoundingClientRect();
   const isFull = document.fullscreenElement && innerHeight === screen.height;
@@ -179,7 +176,7 @@ def test_no_height_follows_the_frames(held):
             choose_tab(frame, tab)
             expect(frame.locator(drawn).filter(visible=True).first).to_be_visible()
             for is_presented in (True, False):
-                frame.evaluate(PRESENT, is_presented)
+                present(frame, is_presented)
                 assert len(set(ends_of(page, frame))) == 1, (tab, is_presented)
         choose_tab(frame, "Live")
         frame.get_by_role("button", name="How it works", exact=True).click()

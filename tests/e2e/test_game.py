@@ -1,19 +1,13 @@
 """The game "You be the draft" in a real browser: rounds from a link, played by keys, and what comes of them."""
 
-import json
 import re
 from itertools import accumulate
 
-import gradio as gr
-import pytest
 from playwright.sync_api import expect
 
-from duoviz.recordings import ENDING
-from duoviz.recordings import FOLDER as TRACES
-from duoviz.web.pages.learn import learn_page
-from tests.e2e.pages import page_in, serious
-from tests.e2e.tiny_site import served
-from tests.web.lessons.made import LESSON, candidate, iteration, node, own, trace, write_lesson, write_traces
+from duoviz.recordings import PROMPT
+from tests.e2e.pages import serious
+from tests.web.front.runs import recorded
 
 # In the first rounds tokens move to the text; in the others they are there at once, which saves time.
 ROUNDS, MOVING = 8, 2
@@ -27,11 +21,8 @@ Element.prototype.animate = function (frames, options) {
 };"""
 
 
-def texts_of(trace):
-    return [token["text"] for each in trace["iterations"] for token in each["committed"]]
-
-
-RECORDED = texts_of(json.loads((TRACES / f"duotree{ENDING}").read_text(encoding="utf-8")))
+TEXTS = [token["text"] for each in recorded("duotree")["iterations"] for token in each["committed"]]
+ENDS = {end: count for count, end in enumerate(accumulate(TEXTS, initial=""))}
 
 
 def shown(text):
@@ -40,11 +31,10 @@ def shown(text):
 
 
 class Game:
-    """A game on a page; `texts`: the tokens of the text that it is about."""
+    """A game on a page."""
 
-    def __init__(self, page, texts):
-        self.page, self.ends = page, dict(zip(accumulate(texts, initial=""), range(len(texts) + 1), strict=True))
-        self.texts = texts
+    def __init__(self, page):
+        self.page = page
         self.board, self.go_on = page.locator(".dg-board"), page.locator(".dg-tools .dv-button").first
 
     def options(self, guesses=0):
@@ -55,8 +45,8 @@ class Game:
 
     def next_texts(self):
         """The three tokens that the target wrote after the text shown, and the one after them."""
-        at = self.ends[self.board.locator(".dg-text").text_content()]
-        return self.texts[at : at + 4]
+        at = ENDS[self.board.locator(".dg-text").text_content()]
+        return TEXTS[at : at + 4]
 
     def guess(self, texts, *, knowing):
         """Choose by keys: what the target wrote, or else the first option; "something else" ends it. Returns the words
@@ -105,13 +95,12 @@ class Game:
         return played
 
 
-def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_context, site):
-    context = new_context(viewport={"width": 390, "height": 844}, reduced_motion="no-preference")
-    page = page_in(context)
+def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, site):
+    page = new_page(viewport={"width": 390, "height": 844}, reduced_motion="no-preference")
     page.add_init_script(COUNT_MOVES)
     page.goto(f"{site.url}#tab=learn&draft=7")
     expect(page.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
-    game = Game(page, RECORDED)
+    game = Game(page)
     assert len(game.options()) == 5
     assert not serious(page, ".dg")
     played = game.play(ROUNDS, lambda number: number % 2 == 0)
@@ -141,57 +130,16 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_context,
     expect(page.locator("#share [role=status]")).to_have_text("")
     first, *_ = game.play_round(1, knowing=False)
     assert page.evaluate("window.moves") == [] and first == played[0][0]
-    # Back to the lessons.
+    # Back to the lessons; it begins from their list too, and gives way to a lesson's link.
     page.get_by_role("button", name="Back to the lessons").click()
     expect(page.locator(".dl-body h3")).to_be_focused()
     expect(page.locator(".dg")).to_be_hidden()
-    assert not page.errors
-    context.close()
-
-
-WORDS = ["Why", " is", " it", " blue", "?", " Light", " is", " scattered", "."]
-
-
-def made_trace():
-    """The draft has three candidates at each place, and what the target writes is the second, or none of them."""
-
-    def step(index, text):
-        others = [f" no{index}", text if index % 3 else f" nor{index}", " not"]
-        options = [candidate(each, 0.5 - 0.1 * rank, False) for rank, each in enumerate(others)]
-        return iteration([text], "rejection", candidates=options, checked=[node(others[0], "rejected"), own(text)])
-
-    return trace("speculative", [step(index, text) for index, text in enumerate(WORDS)])
-
-
-@pytest.fixture(scope="module")
-def made_url(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("game")
-    write_lesson(folder / "lessons", LESSON.replace("trace: duodecoding", "trace: speculative"))
-    with gr.Blocks() as demo:
-        learn_page(folder / "lessons", write_traces(folder / "traces", made_trace()))
-    with served(demo) as url:
-        yield url
-
-
-def test_the_game_follows_another_recording(page, made_url):
-    page.goto(made_url)
     page.locator(".dl-contents summary").click()
     page.get_by_role("button", name="You be the draft").click()
-    expect(page.locator(".dg-about")).to_contain_text('The target answers "Why?"')
-    game = Game(page, WORDS)
-    expect(page.locator(".dg-where")).to_have_text(re.compile(r"^Round 1 of [12]$"))
-    rounds = int(page.locator(".dg-where").inner_text()[-1])
+    expect(page.locator(".dg-about")).to_contain_text(f'The target answers "{PROMPT}"')
     options = game.options()
-    assert len(options) == 4 and shown(" not") in options
-    # A key for which there is no option does nothing.
-    page.keyboard.press("5")
+    page.keyboard.press("9")
     assert game.options() == options
-    for _, tested, accepted, stopped in game.play(rounds, lambda number: True):
-        assert stopped and tested == accepted < 3
-    expect(page.locator(".dg-figures td").nth(0)).to_have_text(re.compile(r"^100 % |^no guess$"))
-    expect(page.locator(".dg-end")).to_contain_text(f'You said "something else" {rounds} time')
-    # A lesson's link takes the game's place.
-    page.evaluate("location.hash = '#tab=learn&lesson=a-lesson'")
+    page.evaluate("location.hash = '#tab=learn&lesson=draft-and-verify'")
     expect(page.locator(".dg")).to_be_hidden()
     expect(page.locator(".dl-body h3")).to_be_visible()
-    assert not page.errors

@@ -10,7 +10,7 @@ from duoviz.lab.report import first_view
 from duoviz.lab.results import load
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.web import results_store
-from tests.e2e.pages import SCHEMES, fits, serious
+from tests.e2e.pages import SCHEMES, fits, present, serious
 from tests.lab.asked import hold_after
 from tests.until import wait_until
 
@@ -120,7 +120,6 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
             page.locator(f'[data-save="figure-5"][data-format="{kind}"]').click()
         assert download.value.path().read_bytes().startswith(begin)
     assert fits(page)
-    assert not page.errors
 
 
 # How large its letters are on the screen.
@@ -133,11 +132,10 @@ NOTHING_SCROLLS = """() => {
 
 def check_presented(page):
     """With table 1 open: map, bars, tables and figures in larger letters, nothing wider than the screen, no form."""
-    present = "(on) => document.documentElement.toggleAttribute('data-present', on)"
     read = (".ll-where", ".ll-bars th", ".ll-thumbnail", "#lab-about p", "#lab-part h2", "#lab-part td")
     before = [page.locator(part).first.evaluate(LETTERS) for part in read]
     map_before = page.locator(".ll-map").first.bounding_box()["width"]
-    page.evaluate(present, True)
+    present(page, True)
     for part, size in zip(read, before, strict=True):
         least = 1.25 if part == "#lab-part td" else 1.45
         assert page.locator(part).first.evaluate(LETTERS) >= least * size, part
@@ -165,7 +163,7 @@ def check_presented(page):
 
     wait_until(pointed)
     large = page.locator(letter).first.bounding_box()["height"]
-    page.evaluate(present, False)
+    present(page, False)
     assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]
 
 
@@ -238,4 +236,3 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     page.set_viewport_size({"width": 390, "height": 844})
     assert fits(page)
     page.set_viewport_size({"width": 1280, "height": 1000})
-    assert not page.errors

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from duoviz.web.session import runs_ahead
 from duoviz.workers.request_queue import Bounds
-from tests.e2e.live_tab import open_live, set_tokens, start_endless, wait_for_iterations
+from tests.e2e.pages import open_live, set_tokens, start_endless, wait_for_iterations
 from tests.until import wait_until
 from tests.web.served import client_of
 
@@ -42,10 +42,9 @@ def test_the_line_is_bounded_a_full_one_leaves_the_page_alive_and_each_gets_its_
     assert texts == [*alone, *alone, *alone[:4]] and len(set(alone)) == len(alone)
 
 
-def test_a_waiting_visitor_sees_the_place_and_may_stop_and_who_reloads_or_leaves_frees_it(new_context, site):
-    # Each has its own: one browser keeps only so many connections to a server open.
-    contexts = [new_context() for _ in range(3)]
-    first, second, third = (context.new_page() for context in contexts)
+def test_a_waiting_visitor_sees_the_place_and_may_stop_and_who_reloads_or_leaves_frees_it(new_page, site):
+    # Each has its own context: one browser keeps only so many connections to a server open.
+    first, second, third = (new_page() for _ in range(3))
     start_endless(first, site.url)
     for before, page in enumerate((second, third), 1):
         open_live(page, site.url)
@@ -62,7 +61,5 @@ def test_a_waiting_visitor_sees_the_place_and_may_stop_and_who_reloads_or_leaves
     first.reload()
     expect(third.locator(".dv")).to_have_attribute("data-state", "running")
     wait_for_iterations(third, 3)
-    contexts[2].close()
+    third.context.close()
     wait_until(lambda: not site.hardware.queue.jobs)
-    for context in contexts[:2]:
-        context.close()

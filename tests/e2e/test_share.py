@@ -8,7 +8,7 @@ from urllib.parse import quote
 from playwright.sync_api import expect
 
 from duoviz.recordings import PROMPT
-from tests.e2e.live_tab import start_endless
+from tests.e2e.pages import start_endless
 
 
 def opened(page, url, fragment=""):
@@ -87,7 +87,6 @@ def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
     expect(message(page)).to_contain_text("Iteration 4 will be shown")
     run(page, **VIEW)
     expect(live(page)).to_have_attribute("data-shown", "4")
-    assert not page.errors
 
 
 def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(page, site):
@@ -109,7 +108,6 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     expect(page.locator(".dv-share-link")).to_have_value(f"{site.url}#tab=lab")
     follow(page, "#tab=live")
     expect(prompt(page)).to_be_visible()
-    assert not page.errors
 
 
 def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(page, site):
@@ -149,16 +147,12 @@ def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_
 
 
 def test_what_a_link_says_wrongly_stays_as_it_was(page, site):
-    fragments = ["#prompt=%E0%A4%A&seed=5", "#seed=x", "#<img src=x onerror=window.hacked=1>=1"]
-    opened(page, site.url, fragments[0])
-    for fragment, named in zip(fragments, ("prompt=%E0", '"seed"', "%3Cimg|<img"), strict=True):
-        # The first as the page opens; the others are followed on it.
-        follow(page, fragment)
-        expect(message(page)).to_contain_text(re.compile(f"^Ignored in this link: .*({named})"))
-    assert prompt(page).input_value() == PROMPT
+    opened(page, site.url, "#seed=x&<img src=x onerror=window.hacked=1>=1")
+    expect(message(page)).to_contain_text(re.compile('^Ignored in this link: .*"seed"'))
+    follow(page, "#prompt=%E0%A4%A&seed=5")
+    expect(message(page)).to_contain_text("prompt=%E0")
+    assert prompt(page).input_value() == PROMPT and copy(page).endswith("&seed=5")
     assert page.evaluate("window.hacked") is None and page.locator("#share img").count() == 0
-    assert copy(page).endswith("&seed=5")
-    assert not page.errors
 
 
 CONTROLS = {
@@ -207,7 +201,6 @@ def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site
     page.get_by_role("tab", name="Live").click()
     expect(live(page)).to_be_visible()
     assert left_on(page, "live") == set()
-    assert not page.errors
 
 
 def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
@@ -231,4 +224,3 @@ def test_a_long_prompt_travels_as_a_file(page, site, tmp_path):
         choosing.value.set_files(path)
         expect(message(page)).to_have_text(said)
         expect(prompt(page)).to_have_value(long)
-    assert not page.errors

@@ -190,7 +190,7 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
     assert event == {"type": "error", "message": "repeats: enter a whole number from 1 to 10, not 0."}
     with pytest.raises(Exception, match="no method named 'magic'"):
         list(page["compare"](visitor("ann"), **sent(second_method="magic")))
-    *progress, result = page["compare"](visitor("ann"), **sent())
+    *progress, result = page["compare"](visitor("ann"), **sent(max_new_tokens=80.0))
     assert progress[-1]["texts"] == {lane["name"]: lane["summary"]["text"] for lane in result["lanes"]}
     assert {"lanes", "baselines", "verdict", "sentences"} <= set(result) and result["baselines"]["target"] is None
     assert all(lane["figures"]["phi_same_cores"] is None and lane["figures"]["phi"] > 0 for lane in result["lanes"])

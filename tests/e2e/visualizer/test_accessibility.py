@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.benchmarks.visualizer.traces import events_of
-from tests.e2e.visualizer.shown import load, saved_to, send, show, shown
+from tests.e2e.pages import load, saved_to, send, show, shown
 
 POINTED = re.compile(r"\bdv-pointed\b")
 

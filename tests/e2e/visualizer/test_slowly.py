@@ -1,14 +1,9 @@
 """Guess, then check: an iteration played slowly shows at each moment what was known then."""
 
-import pytest
-from playwright.sync_api import expect
-
 from duoviz import runner
-from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from tests.benchmarks.visualizer.traces import events_of
-from tests.e2e.pages import settle
-from tests.e2e.visualizer.shown import send, shown
+from tests.e2e.pages import send, settle, shown
 from tests.tiny import tiny_engine
 from tests.web.front.runs import recorded, telling
 
@@ -44,9 +39,8 @@ SLIDES = """async ([trace, events, position]) => {
 }"""
 
 
-@pytest.mark.parametrize("method", ["duodecoding", "speculative"])
-def test_the_slides_of_an_iteration_are_its_moments(modules, method):
-    trace, title, seen = recorded(method), METHODS[method].title, set()
+def test_the_slides_of_an_iteration_are_its_moments(modules):
+    trace, seen = recorded("duodecoding"), set()
     for at in (telling(trace["iterations"]), telling(trace["iterations"]) + 1):
         iteration = trace["iterations"][at]
         slides = modules.evaluate(SLIDES, [trace, events_of(trace), at])
@@ -56,32 +50,11 @@ def test_the_slides_of_an_iteration_are_its_moments(modules, method):
             assert len(slide["looks"]) == len(drawn["checked"]) + len(drawn["drafted"]) > 0 and slide["bars"] > 3
             assert all(look == expected for look, expected in slide["looks"]), slide
             seen |= {look for look, _ in slide["looks"]}
-            assert f"{title}, iteration {at}: “{trace['header']['prompt']}”" in slide["told"]
+            assert f"DuoDecoding, iteration {at}: “{trace['header']['prompt']}”" in slide["told"]
             # Which branch is taken shows when it is known.
             is_over = slide["isEarly"] or slide["moment"] >= iteration["target"]["end"]
-            is_known = is_over or method == "speculative" or iteration["checked"]
-            assert is_known or not slide["taken"]
-    assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen and not modules.errors
-
-
-def test_what_is_held_in_the_middle_stays_there(plain_page, traces):
-    page, root = plain_page, plain_page.locator(".dv")
-    send(page, events_of(traces["duodecoding"]))
-    shown(page, "state", "done")
-    page.get_by_role("button", name="Watch it slowly").click()
-    expect(page.locator(".dv-speed")).to_have_value("3 s")
-    expect(root).not_to_have_attribute("data-moment", "")
-    page.keyboard.press(" ")
-    shown(page, "playing", "no")
-    held = root.get_attribute("data-moment")
-    settle(page)
-    assert held and root.get_attribute("data-moment") == held
-    page.keyboard.press(" ")
-    shown(page, "playing", "yes")
-    expect(root).not_to_have_attribute("data-moment", held)
-    page.keyboard.press("ArrowRight")
-    shown(page, "moment", "")
-    assert not page.errors
+            assert is_over or iteration["checked"] or not slide["taken"]
+    assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen
 
 
 # What stands on the stage in each frame from now on.
@@ -114,31 +87,29 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_what_lives_on_moves_to_its_new_place(plain_page, motion):
+def test_what_lives_on_moves_to_its_new_place_where_motion_is_wanted(plain_page):
     page, settings = plain_page, Settings(max_new_tokens=40, overlap="beside", tree_budget=2)
     trace = runner.collect(runner.stream(tiny_engine(noise=0.0), "duotree", "hello", settings))
-    moved = [
-        [
-            f"{name} {index}"
-            for name in ("checked", "rest")
-            for index, node in enumerate(each.get(name, []))
-            if node.get("was") is not None
-        ]
-        for each in trace["iterations"]
-    ]
-    at = next(index for index, each in enumerate(moved) if len(each) > 1)
-    page.emulate_media(reduced_motion=motion)
+
+    def moved(iteration):
+        lists = {name: iteration.get(name, []) for name in ("checked", "rest")}
+        named = {f"{name} {index}": node for name, nodes in lists.items() for index, node in enumerate(nodes)}
+        return {name for name, node in named.items() if node.get("was") is not None}
+
+    at = next(index for index, each in enumerate(trace["iterations"]) if len(moved(each)) > 1)
     send(page, events_of(trace))
     shown(page, "state", "done")
-    page.locator(".dv-slider").fill(str(at - 1))
-    shown(page, "shown", at - 1)
-    page.evaluate(WATCH)
-    page.keyboard.press("ArrowRight")
-    shown(page, "shown", at)
-    settle(page)
-    moving = page.evaluate("window.moving")
-    assert set(moving) <= set(moved[at]) and bool(moving) == (motion == "no-preference")
+    for motion in ("no-preference", "reduce"):
+        page.emulate_media(reduced_motion=motion)
+        page.locator(".dv-slider").fill(str(at - 1))
+        shown(page, "shown", at - 1)
+        settle(page)
+        page.evaluate(WATCH)
+        page.locator(".dv").press("ArrowRight")
+        shown(page, "shown", at)
+        settle(page)
+        moving = set(page.evaluate("window.moving"))
+        assert moving <= moved(trace["iterations"][at]) and bool(moving) == (motion == "no-preference")
 
 
 def test_the_verdict_sends_tokens_to_the_text_and_its_sentence_stays_until_the_next(plain_page):
@@ -168,4 +139,3 @@ def test_the_verdict_sends_tokens_to_the_text_and_its_sentence_stays_until_the_n
     assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1
     page.wait_for_function("document.querySelectorAll('.dv-flying').length === 0")
     assert page.locator(".dv-coming").count() == 0
-    assert not page.errors
