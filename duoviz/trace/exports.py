@@ -24,13 +24,17 @@ import json
 import math
 
 from duoviz.csv_text import csv_text
+from duoviz.trace.metrics import timed
+from duoviz.trace.reading import TraceError
 
 NOT_PROPOSED = {"correction", "window"}
+OF_TIME = ("target_start", "target_end", "draft_start", "draft_end", "draft_busy", "sync")
 
 
 def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
-    rows = [iteration_row(iteration) for iteration in trace["iterations"]]
+    unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)
+    rows = [iteration_row(iteration) | unknown for iteration in trace["iterations"]]
     return csv_text([list(rows[0]), *(list(row.values()) for row in rows)])
 
 
@@ -67,7 +71,12 @@ def proposed(nodes: list[dict]) -> int:
 
 
 def perfetto_events(trace: dict) -> list[dict]:
-    """The JSON array format of Chrome's trace viewer, which Perfetto opens too: complete events in microseconds."""
+    """The JSON array format of Chrome's trace viewer, which Perfetto opens too: complete events in microseconds.
+
+    Raises TraceError where the run's times are not known.
+    """
+    if not timed(trace):
+        raise TraceError("This run's times are not known, so it has no timeline.")
     header = trace["header"]
     names = [named("process_name", 0, {"name": f"duoviz {header['method']}"})]
     for lane, thread in (("target", 1), ("draft", 2)):

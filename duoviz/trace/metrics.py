@@ -9,6 +9,8 @@ NOTHING_TO_DIVIDE = (
     "tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft",
     "lost_miss", "lost_rejection", "lost_waiting",
 )  # fmt: skip
+# And of those of a run whose times are not known.
+OF_TIME = ("tps", "ttft", "overlap", "idle_target", "idle_draft", "lost_miss", "lost_rejection", "lost_waiting", "wall")
 
 
 def metrics(trace: dict) -> dict:
@@ -27,7 +29,7 @@ def metrics(trace: dict) -> dict:
     tested, accepted = (sum(iteration["verdict"][name] for iteration in iterations) for name in ("tested", "accepted"))
     target, draft = busy(iterations)
     has_draft = trace["header"]["draft"] is not None
-    return {
+    figures = {
         "tps": len(committed) / wall,
         "ttft": iterations[0]["sync"],
         "tau": len(committed) / len(iterations),
@@ -41,6 +43,12 @@ def metrics(trace: dict) -> dict:
         "target_forwards": len(iterations),
         "wall": wall,
     }
+    return figures if timed(trace) else figures | dict.fromkeys(OF_TIME)
+
+
+def timed(trace: dict) -> bool:
+    """Whether the run's times are known; another engine's may not be."""
+    return trace["header"].get("clock") != "iterations"
 
 
 def proposals(iterations: list[dict]) -> int:

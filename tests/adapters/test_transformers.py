@@ -1,0 +1,93 @@
+"""Runs of transformers, with a real tokenizer and tiny models: its ids, its counts, a valid trace."""
+
+import copy
+import json
+
+import pytest
+import torch
+from transformers import set_seed
+
+from duoviz.adapters.transformers import watch
+from duoviz.errors import UserError
+from duoviz.trace.exports import csv_table
+from duoviz.trace.metrics import metrics
+from duoviz.trace.reading import parse_trace
+from tests.models.folders import llama, neox, tokenizer
+
+PROMPTS = ["the cat sat", "a dog ran over the hill and saw the dog", "rivers flow into the sea and the sea and"]
+
+
+def near(model, noise=0.05):
+    """A copy that mostly agrees with the model."""
+    torch.manual_seed(5)
+    other = copy.deepcopy(model)
+    for weights in other.parameters():
+        weights.data += noise * weights.std() * torch.randn_like(weights)
+    return other
+
+
+PAIRS = {make.__name__: (make().eval(), near(make().eval())) for make in (llama, neox)}
+DRAFTS = {
+    "assisted": lambda draft: {"assistant_model": draft},
+    "prompt lookup": lambda draft: {"prompt_lookup_num_tokens": 4},
+    "plain": lambda draft: {},
+}
+
+
+@pytest.mark.parametrize("sampling", [{"do_sample": False}, {"do_sample": True, "temperature": 0.7, "top_k": 20}])
+@pytest.mark.parametrize("method", DRAFTS)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_ids_are_those_of_an_untouched_generate_and_the_trace_holds_them(pair, method, sampling):
+    target, draft = PAIRS[pair]
+    made, options = tokenizer(), {**DRAFTS[method](draft), **sampling, "max_new_tokens": 24, "pad_token_id": 0}
+    with watch(target, made) as traces:
+        for seed, prompt in enumerate(PROMPTS):
+            ids = made(prompt, return_tensors="pt")["input_ids"]
+            set_seed(seed)
+            seen = target.generate(input_ids=ids, **options)
+            set_seed(seed)
+            assert "generate" in vars(target)
+            assert torch.equal(seen, type(target).generate(target, input_ids=ids, **options))
+            new = seen[0, ids.shape[1] :].tolist()
+            trace = parse_trace(json.dumps(traces[-1]), "it")
+            assert [token["id"] for each in trace["iterations"] for token in each["committed"]] == new
+            figures = metrics(trace)
+            assert figures["new_tokens"] == len(new) and 0 < figures["ttft"] <= figures["wall"]
+            assert csv_table(trace).count("\n") == len(trace["iterations"]) + 1
+            assert trace["end"]["stopped"] == ("length" if len(new) == 24 else "eos")
+            assert (
+                trace["end"]["text"]
+                == made.decode(seen[0], skip_special_tokens=True)[len(made.decode(ids[0], skip_special_tokens=True)) :]
+            )
+    assert len(traces) == len(PROMPTS) and "generate" not in vars(target)
+    proposed = [trace for trace in traces if any(each["checked"][1:] for each in trace["iterations"])]
+    assert bool(proposed) == (method != "plain")
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_accepted_and_probabilities_are_a_recount_from_the_engines_scores(pair):
+    target, draft = PAIRS[pair]
+    made = tokenizer()
+    ids = made(PROMPTS[1], return_tensors="pt")["input_ids"]
+    with watch(target, made) as traces:
+        target.generate(ids, assistant_model=draft, do_sample=False, max_new_tokens=24, pad_token_id=0)
+    text, tested, kinds = ids[0].tolist(), 0, set()
+    for each in traces[0]["iterations"]:
+        chain = [node for node in each["checked"] if node["source"] == "draft"]
+        logits = target(torch.tensor([text + [node["id"] for node in chain]])).logits[0, len(text) - 1 :]
+        best = logits.argmax(-1).tolist()
+        right = next((at for at, node in enumerate(chain) if node["id"] != best[at]), len(chain))
+        kinds.add(each["verdict"]["outcome"])
+        assert each["verdict"]["accepted"] == right == [node["status"] for node in chain].count("accepted")
+        for at, node in enumerate(chain[: right + 1]):
+            assert node["p"] == pytest.approx(logits[at].softmax(-1)[node["id"]].item(), abs=1e-4)
+            assert 0 <= node["q"] <= 1
+        tested += len(chain)
+        text += [token["id"] for token in each["committed"]]
+    assert tested > 10 and kinds == {"hit", "rejection"}
+
+
+def test_a_batch_is_refused_in_a_sentence():
+    target, _ = PAIRS["llama"]
+    with watch(target, tokenizer()), pytest.raises(UserError, match="one prompt at a time"):
+        target.generate(torch.ones(2, 3, dtype=torch.long))
