@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from duoviz.decoding.iteration import Committed, Iteration, Node, Span
+from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.method import VERIFYING, Proposer
 from duoviz.runs import end, versions
 from duoviz.trace.reading import TraceError, wrong_in_trace
@@ -87,7 +87,7 @@ class TraceBuilder:
         one). Raises TraceError where the accepted tokens are no branch of the drafted ones.
         """
         nodes = [Node(each.id, parent_of(each, at), self.source, q=each.q, p=each.p) for at, each in enumerate(drafted)]
-        last = accept(nodes, committed[:accepted])
+        branch, last = accept(nodes, committed[:accepted])
         met = any(node.parent == last for node in nodes)
         own = [Node(token, last, "target", status="correction") for token in committed[accepted:]]
         rows = len(nodes) + (1 if self.iterations else self.prompt_tokens)
@@ -100,9 +100,7 @@ class TraceBuilder:
             draft=[Span(*step, each) for step in draft_seconds],
             checked=[*nodes, *own],
             drafted=[],
-            committed=[
-                Committed(id, self.source if at < accepted else "target", None) for at, id in enumerate(committed)
-            ],
+            committed=[*branch, *own],
             outcome=("rejection" if met and own else "hit") if nodes else "none",
             tested=accepted + (met and bool(own)),
             accepted=accepted,
@@ -124,18 +122,19 @@ def parent_of(drafted: Drafted, at: int) -> int:
     return at - 1 if drafted.parent is None else drafted.parent
 
 
-def accept(nodes: list[Node], accepted: Sequence[int]) -> int:
-    """Mark what became of the drafted nodes; the index of the last accepted one, -1 for none. Raises TraceError."""
-    last = -1
+def accept(nodes: list[Node], accepted: Sequence[int]) -> tuple[list[Node], int]:
+    """Mark what became of the drafted nodes; gives the accepted ones, and the last one's index. Raises TraceError."""
+    last, branch = -1, list[Node]()
     for token in accepted:
         follow = next((at for at, node in enumerate(nodes) if (node.parent, node.token) == (last, token)), None)
         if follow is None:
             raise TraceError(f"Token {token} was accepted and is not among the drafted ones that could stand there.")
-        nodes[last := follow].status = "accepted"
+        branch.append(nodes[last := follow])
+        branch[-1].status = "accepted"
     for node in nodes:
         if node.status != "accepted":
             node.status = "rejected" if node.parent == last else "discarded"
-    return last
+    return branch, last
 
 
 def about(title: str, proposer: Proposer | None, *, has_draft: bool) -> dict:
