@@ -6,6 +6,7 @@ first tokens; γ: draft budget; L: a sequence's length. Acceptances are taken to
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from math import log
 
 import numpy as np
 
@@ -98,6 +99,18 @@ def parallel_tokens(alpha: Number, beta: Number, length: Number) -> Number:
     odds = pending_odds(alpha, beta, length)
     run = length if alpha == 1 else (1 - alpha**length) / (1 - alpha)
     return (1 + odds * run) / (1 + odds)
+
+
+def parallel_tokens_at(acceptance: Acceptance, rate: float) -> float:
+    """τ of DuoDecoding were its draft right at another `rate` than in a run whose `acceptance` was counted.
+
+    α and β change as powers of theirs, so that all are 0 or 1 together.
+    """
+    if not rate:
+        return 1.0
+    power = log(rate) / log(acceptance.rate or 0.5) if rate < 1 else 0.0
+    alpha, beta = (acceptance.alpha or 0.0) ** power, (acceptance.beta or 0.0) ** power
+    return float(parallel_tokens(alpha, beta, acceptance.length or 1.0))
 
 
 def in_turn_speed(alpha: float, budget: int | np.ndarray, *, target: Callable, draft: Number) -> Number:

@@ -12,7 +12,9 @@ from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING
+from duoviz.decoding.theory import acceptance_of, parallel_tokens_at
 from duoviz.trace.agreement import agreement, first_difference, written
+from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.front import ADDRESS, as_text, publish, serve_json, start
 from duoviz.web.lessons.course import Course
@@ -56,8 +58,29 @@ class Visualizer(Scripted):
     def __init__(self, *, opening: Opening | None = None, **options):
         files, method, sentence = opening or Opening({}, "", "")
         addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
-        opened = {"addresses": addresses, "method": method, "told": sentence}
+        expected = expected_tokens(files["duodecoding"]) if "duodecoding" in files else None
+        opened = {"addresses": addresses, "method": method, "told": sentence, "expected": expected}
         super().__init__("visualizer", server_functions=[one_file], opening=opened, **options)
+
+
+def expected_tokens(file: Path) -> dict | None:
+    """Tokens an iteration of a recorded run of DuoDecoding, as recorded and by theory at other acceptance rates.
+
+    None where the recording cannot tell it.
+    """
+    try:
+        trace = read_trace(file)
+    except TraceError:
+        return None
+    acceptance, tau = acceptance_of(trace["iterations"]), metrics(trace)["tau"]
+    if not acceptance.rate or acceptance.rate == 1 or not acceptance.hits:
+        return None
+    recorded = round(acceptance.rate, 2)
+    rates = sorted({recorded, *(step / 20 for step in range(21))})
+    # The theory's own error at the recorded rate is taken out of all.
+    factor = (tau - 1) / (parallel_tokens_at(acceptance, acceptance.rate) - 1)
+    tokens = [1 + factor * (parallel_tokens_at(acceptance, rate) - 1) for rate in rates]
+    return {"recorded": recorded, "rates": rates, "tokens": tokens}
 
 
 class Race(Scripted):

@@ -22,6 +22,7 @@ CSS = FONT_FACE + style("frame") + style("ask") + style("present")
 COMPONENTS = (
     nested("visualizer", "visualizer", "race", "learn")
     + nested("story", "visualizer")
+    + nested("first_screen", "visualizer")
     + nested("race", "race")
     + nested("learn", "learn")
     + nested("game", "learn")

@@ -1,4 +1,4 @@
-"""The story of a first visit: seven stops, told with the recorded runs."""
+"""A first visit: one text written twice, and the story in seven stops, both told with the recorded runs."""
 
 import re
 from contextlib import contextmanager
@@ -38,9 +38,43 @@ def stop_at(page, number):
     expect(page.locator(".dv-story-title")).to_have_text(TITLES[number - 1])
 
 
-def test_it_opens_by_itself_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
+def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser, shipped):
+    with first_visit(browser, shipped, clocked=True) as page:
+        first = page.locator(".dv-first")
+        knob, counts, end = first.locator("input"), first.locator(".dv-first-count"), first.locator(".dv-first-end")
+        expect(first).to_have_attribute("data-over", "no")
+        expect(page.locator("#prompt textarea")).to_be_visible()
+        expect(page.locator(".dv-tree-box")).to_be_hidden()
+
+        def is_over():
+            page.clock.run_for(500)
+            return first.get_attribute("data-over") == "yes"
+
+        wait_until(is_over)
+        expect(counts).to_have_text(["64 tokens", "64 tokens"])
+        expect(end).to_have_text(
+            re.compile(r"^The same 64 tokens take \d+ ms alone and \d+ ms together, 1\.\d\d times as fast")
+        )
+        expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
+        knob.press("Home")
+        expect(knob).to_have_attribute("aria-valuetext", "0 %, computed")
+        expect(end).to_have_text(re.compile("^Computed: .* only 0"))
+        assert first.locator('.dv-token[data-source="draft"]').count() == 0
+        knob.press("End")
+        expect(end).to_have_text(re.compile("^Computed: .* [1-9].* times as fast"))
+        first.get_by_role("button", name="Look inside this run").click()
+        expect(first).to_be_hidden()
+        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+        page.get_by_role("button", name="Side by side", exact=True).click()
+        expect(first).to_have_attribute("data-over", "no")
+        page.keyboard.press("Escape")
+        expect(first).to_be_hidden()
+
+
+def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")
+        page.get_by_role("button", name="Show me in a minute").click()
         stop_at(page, 1)
         expect(page.locator(".dv-tree-box")).to_be_hidden()
         expect(prompt).to_be_hidden()
@@ -122,7 +156,7 @@ def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, shi
 
 STILL = "document.querySelector('.dv-story').getAnimations({ subtree: true }).length === 0"
 OVERFLOWS = """() => {
-  const nodes = [document.documentElement, ...document.querySelectorAll(".dv-story, .dv-story-figure")];
+  const nodes = [document.documentElement, ...document.querySelectorAll(".dv-first, .dv-story, .dv-story-figure")];
   return nodes.filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.className);
 }"""
 
@@ -132,6 +166,13 @@ SIZES = ((1280, 800), (390, 844), (1920, 1080))
 
 def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, shipped):
     with first_visit(browser, shipped, reduced_motion="reduce") as page:
+        expect(page.locator(".dv-first")).to_have_attribute("data-over", "yes")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            settle(page)
+            assert page.evaluate(OVERFLOWS) == []
+        assert not serious_in_both(page, ".dv-first")
+        page.get_by_role("button", name="Show me in a minute").click()
         # What is no motion, as a theme's colours that come one after another, is read at once.
         page.add_style_tag(content="*, ::before, ::after { transition: none !important; }")
         for number in range(1, 8):

@@ -8,18 +8,20 @@ import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
-import { createStory, NO_STORY, TOLD } from "../story/story.js";
+import { createStory, NO_STORY, opensItself, TOLD } from "../story/story.js";
+import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js";
 import { page } from "../page.js";
 
-// The story, where there is a recording that tells it; the stage waits behind it.
-function storyOver(root, shown, { addresses }, opening) {
-  if (!addresses[TOLD]) return NO_STORY;
-  return createStory(root, {
+// The story and the first screen, where there is a recording that tells them; the stage waits behind them.
+function overStage(root, shown, { addresses, expected }, opening) {
+  if (!addresses[TOLD]) return [NO_STORY, NO_FIRST_SCREEN];
+  const options = {
     recordingOf: opening.recordingOf,
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
     onClose: opening.uncover,
-    prompt: () => document.querySelector("#prompt textarea"),
-  });
+  };
+  const story = createStory(root, { ...options, prompt: () => document.querySelector("#prompt textarea") });
+  return [story, createOverStage(root, { ...options, expected, tell: () => story.open(1, true) })];
 }
 
 export function start({ element, props, server, methods }) {
@@ -29,9 +31,10 @@ export function start({ element, props, server, methods }) {
   const shown = mount(root, receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS });
   let isRestored = false;
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
-  const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() };
+  const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() || first.isOpen() };
   const opening = createOpening(receiver, props.opening.addresses, about);
-  const story = storyOver(root, shown, props.opening, opening);
+  const [story, first] = overStage(root, shown, props.opening, opening);
+  const uncover = () => [story, first].forEach((each) => each.close());
   page.opening = opening;
   passFocus(root);
   startFromChips();
@@ -43,18 +46,18 @@ export function start({ element, props, server, methods }) {
   takeKeptRun(key).then((events) => {
     isRestored = events !== null;
     if (isRestored && !receiver.isOpen()) events.forEach(receiver.send);
-    story.begin(showsNone());
-    if (!isRestored) opening.begin();
+    const opens = !story.openLinked() && showsNone() && opensItself() ? first.open() : null;
+    if (!isRestored) Promise.resolve(opens).then(opening.begin);
   });
   return (text) => {
     const value = JSON.parse(text);
     if (!value.view) {
       const [before, run] = [element.dataset.run, receiver.take(value)];
       element.dataset.run = run;
-      if (run !== before) story.close();
+      if (run !== before) uncover();
       return;
     }
-    if (storyIn(location.hash).stop === null) story.close();
+    if (storyIn(location.hash).stop === null) uncover();
     receiver.holdNext(value.view.iteration);
     opening.setPrompt(value.view.prompt);
     if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);

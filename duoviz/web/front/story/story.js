@@ -1,4 +1,4 @@
-// The story in the place of the stage: it opens at a first visit, from a link or with its button, and then gives way.
+// The story in the place of the stage: it opens from the first screen, a link or its button, and then gives way.
 
 import { isPresented, textButton } from "../visualizer/dom.js";
 import { isTaken } from "../visualizer/keys.js";
@@ -9,9 +9,9 @@ import { createTeller } from "./teller.js";
 
 // The recorded runs that tell it: its own, and the large model alone.
 export const TOLD = "duodecoding";
-const ALONE = "vanilla";
+export const ALONE = "vanilla";
 
-export const NO_STORY = { isOpen: () => false, close() {}, begin() {} };
+export const NO_STORY = { isOpen: () => false, close() {}, open() {}, openLinked: () => false };
 
 const SEEN_KEY = "duoviz story";
 // What Escape closes before the story.
@@ -33,11 +33,12 @@ function listenToKeys(isShown, acts) {
   addEventListener("keydown", onKey, true);
 }
 
-// Whether it opens by itself: at a first visit, where neither the link nor the query says what is to be seen. A browser
-// that remembers nothing would tell it at each visit.
+// Whether something opens by itself over the stage: at a first visit, where neither the link nor the query says what is
+// to be seen. A browser that remembers nothing would open it at each visit.
 const hasSeen = () => remembered(SEEN_KEY, "") !== null;
+export const setSeen = () => remember(SEEN_KEY, "seen");
 const hasControls = () => new URLSearchParams(location.search).has("controls");
-const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
+export const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
 // keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt.
@@ -74,9 +75,10 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     onClose();
   }
   function close(next = null) {
-    if (isOpen) remember(SEEN_KEY, "seen");
+    if (isOpen) setSeen();
     leave(next);
   }
+  // Opens it at the stop that the page's link names, where that names one.
   const openLinked = () => {
     const { stop, mayOpen } = storyIn(location.hash);
     if (stop === null) return false;
@@ -89,12 +91,5 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   listenToKeys(() => isOpen && teller.node.checkVisibility(), {
     " ": teller.toggle, ArrowLeft: teller.back, ArrowRight: teller.forward, Escape: () => close(button),
   });
-  return {
-    isOpen: () => isOpen,
-    close,
-    // As the page opens. isNew: whether nothing of the visitor's is on the page yet.
-    begin(isNew) {
-      if (!openLinked() && isNew && opensItself()) open(1);
-    },
-  };
+  return { isOpen: () => isOpen, close, open, openLinked };
 }

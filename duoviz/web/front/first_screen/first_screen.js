@@ -1,0 +1,142 @@
+// The first screen: one prompt and one text, written by the large model alone and by both, on one clock.
+
+import { el, setText, textButton, watchSize } from "../visualizer/dom.js";
+import { createFrames } from "../visualizer/motion.js";
+import { PRESSED } from "../visualizer/keys.js";
+import { wantsNoMotion } from "../visualizer/player.js";
+import { sentence } from "../visualizer/sentence.js";
+import { count, duration } from "../visualizer/words.js";
+import { createText, hide, reveal } from "../story/figure.js";
+import { createKnob } from "./knob.js";
+import { createLanes } from "./lanes.js";
+import { areSame, expectedRun, firstTokens, paysFrom } from "./two_runs.js";
+
+// How long it lasts, in seconds, about; and how many times slower it may be for that.
+const [LASTS, SLOWER] = [12, [1, 2, 5, 10, 20, 50, 100]];
+// Speeds that differ by no more are the same.
+const ALIKE = 0.03;
+const NOTHING_BEFORE = { isCut: false, tokens: [] };
+const LONGEST_FRAME = 0.1;
+
+const slowerOf = (wall) => SLOWER.reduce((best, each) => (
+  Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
+
+// One of both: its name, its text, its count of tokens, its lanes.
+function createSide(title, names) {
+  const lanes = createLanes(names);
+  const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
+  const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), tokens);
+  let [run, spans, shown] = [null, [], 0];
+  const side = {
+    node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes.node),
+    run: () => run,
+    set(next) {
+      run = next;
+      const text = createText(NOTHING_BEFORE, run.tokens);
+      ({ spans } = text);
+      view.replaceChildren(text.text);
+      hide(...spans);
+      shown = 0;
+    },
+    draw: (end, width) => lanes.draw(run, end, width),
+    show(clock) {
+      const until = run.tokens.findLastIndex(({ sync }) => sync <= clock) + 1;
+      if (until < shown) hide(...spans.slice(until, shown));
+      else if (until > shown) {
+        reveal(...spans.slice(shown, until));
+        view.scrollTop = spans[until - 1].offsetTop;
+      }
+      shown = until;
+      setText(tokens, count(shown, "token"));
+      lanes.show(Math.min(clock, run.wall));
+    },
+  };
+  return side;
+}
+
+// What became of the race, in one sentence.
+function ending(alone, both, isComputed) {
+  const [ratio, number] = [alone.wall / both.wall, both.tokens.length];
+  const times = ratio > 1 + ALIKE ? `${ratio.toFixed(2)} times as fast`
+    : ratio < 1 - ALIKE ? `only ${ratio.toFixed(2)} times as fast` : "about as fast";
+  const [one, other] = [alone, both].map(({ wall }) => duration(wall));
+  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
+}
+
+// What the last iteration until then did.
+function happened({ iterations, wall }, clock, isComputed) {
+  if (isComputed) return "Computed from the recorded times, with the method's formula.";
+  const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model");
+}
+
+// told, alone: recorded runs of one prompt; expected: {recorded, rates, tokens}, see `Opening`; tell: opens the story;
+// look: shows the stage. Null where the runs did not write the same.
+export function createFirstScreen({ told, alone, expected, tell, look }) {
+  const [measured, other] = [firstTokens(told), firstTokens(alone)];
+  if (!areSame(measured, other)) return null;
+  const slower = slowerOf(Math.max(measured.wall, other.wall));
+  const sides = [
+    createSide("Large model alone", { target: "large model: one pass a token" }),
+    createSide("With a small model guessing ahead", { target: "large model: checks the guesses", draft: "small model: guesses" }),
+  ];
+  const [above, below] = sides;
+  const [now, end] = [el("p", { class: "dv-first-now" }), el("p", { class: "dv-first-end" })];
+  let [clock, width, isComputed, isHeld] = [0, 0, false, false];
+  const lasts = () => Math.max(...sides.map((side) => side.run().wall));
+  const show = () => {
+    sides.forEach((side) => side.show(clock));
+    const isOver = clock >= lasts();
+    setText(now, happened(below.run(), clock, isComputed));
+    setText(end, isOver ? ending(other, below.run(), isComputed) : "");
+    node.dataset.over = isOver ? "yes" : "no";
+  };
+  const layOut = () => {
+    if (width) sides.forEach((side) => side.draw(1.01 * lasts(), width));
+    show();
+  };
+  const frames = createFrames((seconds) => {
+    if (isHeld || !node.checkVisibility()) return false;
+    clock = Math.min(lasts(), clock + Math.min(LONGEST_FRAME, seconds) / slower);
+    show();
+    return clock < lasts();
+  });
+  const play = () => {
+    [clock, isHeld] = [wantsNoMotion() ? lasts() : 0, false];
+    show();
+    frames.ask();
+  };
+  const onKey = (event) => {
+    if (event.key !== " " || event.target.closest(PRESSED)) return;
+    event.preventDefault();
+    isHeld = !isHeld;
+    frames.ask();
+  };
+  const turn = (rate) => {
+    const wasOver = clock >= lasts();
+    isComputed = rate !== expected.recorded;
+    below.set(isComputed ? expectedRun(measured, expected.tokens[expected.rates.indexOf(rate)]) : measured);
+    if (wasOver) clock = lasts();
+    layOut();
+    frames.ask();
+  };
+  const again = textButton("Again", play);
+  const knob = expected && createKnob(expected.rates, {
+    recorded: expected.recorded, pays: paysFrom(measured, other.wall, expected), onChange: turn,
+  });
+  const { device } = told.header.target;
+  const where = `Recorded on ${/\(([^)]+)\)/.exec(device)?.[1] ?? device}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
+  const node = el("div", { class: "dv-first", tabindex: -1 },
+    el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
+    el("p", { class: "dv-first-about" }, `Prompt: “${told.header.prompt}” ${where}`, again),
+    above.node, below.node, now, ...(knob ? [knob] : []), end,
+    el("div", { class: "dv-first-buttons" }, textButton("Show me in a minute", tell), textButton("Look inside this run", look)));
+  node.addEventListener("keydown", onKey);
+  above.set(other);
+  below.set(measured);
+  watchSize(above.node, (wide) => {
+    width = wide;
+    layOut();
+  });
+  return { node, play, stop: frames.stop };
+}

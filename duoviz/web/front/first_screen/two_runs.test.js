@@ -1,0 +1,42 @@
+// Tests of two_runs.js: what is cut, what is computed, and where it begins to pay.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { areSame, expectedRun, firstTokens, paysFrom, TOKENS } from "./two_runs.js";
+
+// Iterations of a second each that write so many tokens, the first of them after two.
+function run(sizes, seconds = 1) {
+  let number = 0;
+  const iterations = sizes.map((size, index) => ({
+    index, sync: 2 + index * seconds, target: { start: 1 + index * seconds, end: 2 + index * seconds, rows: 1 },
+    draft: index ? [{ start: 1 + index * seconds, end: 1.25 + index * seconds, tokens: 1 }] : [],
+    committed: Array.from({ length: size }, () => ({ text: `${number++} `, source: "target" })),
+  }));
+  return { header: {}, iterations };
+}
+
+test("the first tokens are as many of both, and the last may be cut within an iteration", () => {
+  const [both, alone] = [run(Array(40).fill(3)), run(Array(100).fill(1))].map(firstTokens);
+  assert.deepEqual([both.tokens.length, alone.tokens.length], [TOKENS, TOKENS]);
+  assert.deepEqual([both.wall, both.iterations.length, alone.wall], [23, 22, 65]);
+  assert.ok(areSame(both, alone) && !areSame(both, firstTokens(run([1, 1]))));
+});
+
+test("a computed run keeps the recorded iteration's times and writes as many tokens as it is told", () => {
+  const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
+  const computed = expectedRun(recorded, 1.5);
+  assert.deepEqual(computed.tokens.map(({ text }) => text), recorded.tokens.map(({ text }) => text));
+  assert.equal(computed.wall, 2 + 42);
+  assert.deepEqual(computed.iterations[1].draft.map(({ start, end }) => [start, end]), [[2, 2.25]]);
+  assert.equal(expectedRun(recorded, 1).wall, 2 + 63);
+  // What no token was left for is not made.
+  assert.ok(computed.iterations.every(({ committed }) => committed.length > 0));
+});
+
+test("it pays from the share on at which both take as long", () => {
+  const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
+  const expected = { rates: [0, 0.5, 1], tokens: [1, 1.5, 3] };
+  assert.equal(paysFrom(recorded, 2 + 42, expected), 0.5);
+  assert.equal(paysFrom(recorded, 1, expected), null);
+  assert.equal(paysFrom(recorded, 100, expected), null);
+});
