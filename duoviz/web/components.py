@@ -11,8 +11,8 @@ from duoviz import runs
 from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.recordings import ENDING
 from duoviz.decoding.theory import acceptance_of, parallel_tokens_at
+from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import TraceError, read_trace

@@ -13,6 +13,7 @@ from duoviz.decoding.theory import (
     in_turn_speed,
     parallel_speed,
     parallel_tokens,
+    parallel_tokens_at,
     run_of,
 )
 
@@ -91,3 +92,11 @@ def test_what_a_method_that_takes_turns_checked_was_never_pending():
     verdict = {"outcome": "rejection", "tested": 2, "accepted": 1}
     counted = acceptance_of([{"verdict": verdict, "checked": checked, "drafted": []}])
     assert counted == Acceptance(accepted=1, tested=2)
+
+
+def test_another_rate_of_a_counted_run():
+    counted = Acceptance(accepted=6, tested=10, pending_accepted=3, pending_tested=4, hits=1, tries=2, taken=3,
+                         sequences_taken=1)  # fmt: skip
+    assert parallel_tokens_at(counted, 0.6) == pytest.approx(parallel_tokens(0.75, 0.5, 3))
+    tokens = [parallel_tokens_at(counted, rate) for rate in (0, 0.3, 0.6, 0.9, 1)]
+    assert tokens == sorted(tokens) and tokens[0] == 1 and tokens[-1] == pytest.approx(3, abs=1e-4)
