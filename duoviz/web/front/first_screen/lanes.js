@@ -1,7 +1,7 @@
 // The lanes of one run on the first screen: what is drawn of them grows with the clock.
 
 import { setAttributes, svg } from "../visualizer/dom.js";
-import { createHatch, drawLanes } from "../visualizer/lanes.js";
+import { createHatch, drawLanes } from "../visualizer/timeline.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
 
 // What the axis takes below the lanes of the timeline.

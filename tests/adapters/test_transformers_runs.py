@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import set_seed
 
-from duoviz.adapters.transformers import watch
+from duoviz.adapters.transformers_runs import watch
 from duoviz.errors import UserError
 from duoviz.trace.exports import csv_table
 from duoviz.trace.metrics import metrics

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 import transformers
-from transformers import PreTrainedModel, StoppingCriteria
+from transformers import StoppingCriteria
 
 from duoviz.decoding.method import DRAFT, PROMPT
 from duoviz.errors import UserError
@@ -16,8 +16,8 @@ from duoviz.trace.builder import Drafted, TraceBuilder
 
 
 @contextmanager
-def watch(model: PreTrainedModel, tokenizer: Any) -> Iterator[list[dict]]:
-    """Within it each call of `model.generate` adds its run's trace to the list, and gives what it always gives.
+def watch(model: Any, tokenizer: Any) -> Iterator[list[dict]]:
+    """Within it each call of the model's `generate` adds its run's trace to the list, and gives what it always gives.
 
     One prompt a call, greedy or sampled. A draft's time is that of all its forwards together. p and q are those that
     the engine compares; q is None where what drafts has no probabilities. Raises UserError for a batch of prompts.
@@ -44,7 +44,7 @@ def watch(model: PreTrainedModel, tokenizer: Any) -> Iterator[list[dict]]:
             run.watch(generator)
         return generator
 
-    model.generate, model._get_candidate_generator = watched, watched_generator  # pyright: ignore
+    model.generate, model._get_candidate_generator = watched, watched_generator
     try:
         yield traces
     finally:
@@ -100,7 +100,7 @@ class Run(StoppingCriteria):
         self.ready = time.perf_counter()
         return torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)  # pyright: ignore
 
-    def trace(self, model: PreTrainedModel, tokenizer: Any, options: dict) -> dict:
+    def trace(self, model: Any, tokenizer: Any, options: dict) -> dict:
         """The trace of what was seen; options: those of the call."""
         assistant = options.get("assistant_model")
         config = options.get("generation_config") or model.generation_config
@@ -137,7 +137,7 @@ def padded(ids: list[int], *values: list[float]) -> Iterator[tuple]:
     return zip(ids, *([*some, *[None] * (len(ids) - len(some))] for some in values), strict=True)
 
 
-def facts(model: PreTrainedModel) -> dict[str, str]:
+def facts(model: Any) -> dict[str, str]:
     """A model for the trace's header."""
     name = os.path.basename(model.name_or_path) or type(model).__name__
     return {"name": name, "device": str(model.device), "precision": str(model.dtype).removeprefix("torch.")}

@@ -1,4 +1,6 @@
 """Runs of llama.cpp, through llama-cpp-python, as traces: with a `draft_model` or without."""
+# That package is no requirement: who wants its runs installs it.
+# pyright: reportMissingImports=false
 
 import os
 import time
