@@ -12,7 +12,7 @@ models
 decoding supervised
 command_line disturbance trace
 runs training
-comparison runner
+adapters comparison runner
 recordings
 lab
 space workers

@@ -11,8 +11,8 @@ from typing import Any
 import llama_cpp
 from llama_cpp.llama_speculative import LlamaPromptLookupDecoding
 
+from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT, PROMPT
-from duoviz.trace.builder import Drafted, TraceBuilder
 
 
 @contextmanager

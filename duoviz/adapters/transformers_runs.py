@@ -10,9 +10,9 @@ import torch
 import transformers
 from transformers import StoppingCriteria
 
+from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT, PROMPT
 from duoviz.errors import UserError
-from duoviz.trace.builder import Drafted, TraceBuilder
 
 
 @contextmanager

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT
-from duoviz.trace.builder import Drafted, TraceBuilder
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.metrics import OF_TIME, metrics
 from duoviz.trace.reading import TraceError, parse_trace
