@@ -1,6 +1,6 @@
 """All that duoviz touches of Gradio without Gradio having promised it, but for its import: checked with 6.31.0.
 
-Nothing public makes Gradio compute less beside a run, forget those who never listen, survive a session that is gone,
+Nothing public makes Gradio compute less beside a run, forget those who never listen, survive an error in its queue,
 and leave the log short. `tests/web/test_gradio_internals.py` names what a new version has moved.
 """
 
@@ -8,11 +8,14 @@ import asyncio
 import logging
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
 
 import gradio as gr
 from gradio import queueing, routes
+from gradio.queueing import Queue
+from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
 
 from duoviz.web import bounds
@@ -22,6 +25,9 @@ from duoviz.web.rate_limiter import RateLimiter
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
 QUEUE_STEP = 0.05
+# Seconds in which cancelled events end before the queue's loop begins anew.
+PAUSE = 1.0
+BROKEN = "The server stopped this run: start it again."
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +36,7 @@ def calm(demo: gr.Blocks) -> None:
     """Let Gradio compute less beside a run, where a request then waits `QUEUE_STEP` at most; keep its queue alive."""
     queue = demo._queue
     queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
+    queue.start_processing = partial(keep_processing, queue)
     queue.sleep_when_free = queue.progress_update_sleep_when_free = QUEUE_STEP
     # For /monitoring, which is closed, Gradio makes a table of its last 10,000 events after each one.
     queue.ANALYTICS_MAX_EVENTS, queue.ANAYLTICS_CACHE_FREQUENCY = 1, sys.maxsize
@@ -56,6 +63,33 @@ class Mailboxes(LRUCache):
 
     def __missing__(self, session: str) -> asyncio.Queue:
         return asyncio.Queue()
+
+
+async def keep_processing(queue: Queue) -> None:
+    """Gradio's loop, begun anew after an error, which ends every event with a sentence; over when the server stops."""
+    while not queue.stopped:
+        try:
+            await Queue.start_processing(queue)
+        except Exception:
+            log.exception("the page's queue broke: all that was under way or waited in it has ended")
+            end_events(queue)
+            queue.stopped = False
+            await asyncio.sleep(PAUSE)
+            # An event that was cancelled before it began never gives its place back.
+            queue.active_jobs = [None] * len(queue.active_jobs)
+            for waiting in queue.event_queue_per_concurrency_id.values():
+                waiting.current_concurrency = 0
+                waiting.start_times_per_fn.clear()
+
+
+def end_events(queue: Queue) -> None:
+    """Tell everybody who listens that what they asked for has ended."""
+    for waiting in queue.event_queue_per_concurrency_id.values():
+        waiting.queue.clear()
+    for session, events in queue.pending_event_ids_session.items():
+        for event in events:
+            ended = ProcessCompletedMessage(event_id=event, output={"error": BROKEN}, success=False)
+            queue.pending_messages_per_session[session].put_nowait(ended)
 
 
 def watch_connections(demo: gr.Blocks, watch: Watch) -> None:

@@ -19,7 +19,7 @@ from tests.web.visits import in_a_loop
 CHECKED_WITH = "6.31.0"
 QUEUE = (
     "sleep_when_free", "progress_update_sleep_when_free", "ANALYTICS_MAX_EVENTS", "ANAYLTICS_CACHE_FREQUENCY",
-    "pending_event_ids_session", "pending_messages_per_session",
+    "pending_event_ids_session", "pending_messages_per_session", "event_queue_per_concurrency_id", "active_jobs",
 )  # fmt: skip
 ROUTES = (
     "/queue/join", "/queue/data", "/call/v2/{api_name}", "/call/{api_name}", "/call/v2/{api_name}/{event_id}",

@@ -185,7 +185,9 @@ def test_the_letters_are_one_file_that_a_browser_keeps(page):
     assert "woff2" not in "".join(replay_parts())
 
 
-def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware):
+@pytest.fixture
+def echo():
+    """A page whose one function waits to be let go."""
     let_go = threading.Event()
 
     def echo(text):
@@ -196,13 +198,46 @@ def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware):
         box = gr.Textbox()
         gr.Button().click(echo, box, box)
     serving.bound_queue(demo)
+    return demo, let_go
+
+
+def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware, echo, caplog):
+    demo, let_go = echo
     with served(hardware, demo) as page:
         assert [page.join("echo", "hello", session_hash=name)[0] for name in ("ann", "bob", "cat")] == [200] * 3
         wait_until(lambda: len(demo._queue) == 2)
         # Gradio drops the messages of the oldest of many sessions.
         del demo._queue.pending_messages_per_session["cat"]
         let_go.set()
+        assert page.client().predict("hello", api_name="/echo") == "hello" and "broke" not in caplog.text
+
+
+def test_a_queue_that_breaks_ends_what_is_under_way_and_answers_the_next_request(hardware, echo, monkeypatch, caplog):
+    monkeypatch.setattr(gradio_internals, "PAUSE", 0.01)
+    demo, let_go = echo
+    queue, usual, broken = demo._queue, demo._queue.broadcast_estimations, []
+
+    def breaks(name, after=None):
+        if after is None and len(broken) < 3:
+            broken.append(name)
+            raise KeyError("nobody")
+        usual(name, after)
+
+    (function,) = demo.fns.values()
+    function.concurrency_limit = None
+    with served(hardware, demo) as page:
+        listening = page.client().submit("hello", api_name="/echo")
+        wait_until(lambda: any(queue.active_jobs))
+        monkeypatch.setattr(queue, "broadcast_estimations", breaks)
+        # It breaks more than once, and is begun anew each time.
+        for number in range(3):
+            assert page.join("echo", "hello", session_hash=f"visitor-{number}")[0] == 200
+            wait_until(lambda number=number: len(broken) > number)
+        with pytest.raises(Exception, match="The server stopped this run"):
+            listening.result(timeout=30)
+        let_go.set()
         assert page.client().predict("hello", api_name="/echo") == "hello"
+    assert caplog.text.count("the page's queue broke") == 3
 
 
 def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
