@@ -29,7 +29,7 @@ from duoviz.models.pair import check_prompt
 from duoviz.models.progress import part_of
 from duoviz.models.registry import check_draft, find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
-from duoviz.space import ROOT, publish
+from duoviz.space import ROOT, publish, rehearse
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
@@ -368,5 +368,7 @@ def make_datastore(options: argparse.Namespace) -> None:
 
 
 def space(options: argparse.Namespace) -> None:
-    """Send the page to a Space, and print its address."""
+    """Send the page to a Space, and print its address; or list what would be sent."""
+    if options.dry_run:
+        return print(*rehearse(ROOT, options.name, hardware=options.hardware, progress=tell), sep="\n")
     print(publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell))

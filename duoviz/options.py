@@ -89,6 +89,7 @@ def parser() -> Parser:
     place.add_argument("name", metavar="OWNER/NAME", help="OWNER: your name on the hub, or your organisation's")
     place.add_argument("--hardware", metavar="NAME", help="such as cpu-upgrade; default: unchanged")
     place.add_argument("--private", action="store_true", help="only you see it; default: unchanged")
+    place.add_argument("--dry-run", action="store_true", help="list what would be sent, and send nothing")
     return top
 
 

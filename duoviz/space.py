@@ -63,6 +63,7 @@ NEEDED = (
 )
 # The command line and what only it uses: no page reads them.
 NOT_NEEDED = (
+    "duoviz/adapters/*",
     "duoviz/__main__.py",
     "duoviz/command_line.py",
     "duoviz/commands.py",
@@ -139,6 +140,7 @@ def publish(
     files = space_files(root)
     check(root, files, name, hardware)
     additions = read(root, files)
+    tell_left_out(root, files, progress)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
     with hub_errors_in_words(name, user=None):
@@ -146,14 +148,30 @@ def publish(
     progress(0.05, f"Preparing the Space {name} as {user}")
     with hub_errors_in_words(name, user):
         space = prepare(api, name, hardware=hardware, private=private)
-    if left_out := sorted(matching(root) - set(files)):
-        progress(0.1, f"Left out, as git does not track it: {', '.join(left_out)}")
-    megabytes = sum(addition.upload_info.size for addition in additions) / 1e6
-    progress(0.1, f"Sending what has changed of {len(files)} files ({megabytes:.1f} MB)")
+    progress(0.1, f"Sending what has changed of {summary(additions)}")
     gone = sorted(file for file in content(space) - set(files) if file.startswith(OURS))
     commit = send(api, name, user, additions, gone)
     progress(1.0, "The files were up to date" if commit == space.sha else "Sent: the hub builds and starts it now")
     return f"{api.endpoint}/spaces/{name}"
+
+
+def rehearse(root: Path, name: str, *, hardware: str | None = None, progress: Progress = no_progress) -> list[str]:
+    """What `publish` would send: a line for each file, and their sum. Asks no hub. Raises SpaceError."""
+    files = space_files(root)
+    check(root, files, name, hardware)
+    additions = read(root, files)
+    tell_left_out(root, files, progress)
+    lines = [f"{addition.upload_info.size:>12,}  {addition.path_in_repo}" for addition in additions]
+    return [*lines, f"{name} would hold {summary(additions)}; nothing was sent."]
+
+
+def tell_left_out(root: Path, files: list[str], progress: Progress) -> None:
+    if left_out := sorted(matching(root) - set(files)):
+        progress(0.0, f"Left out, as git does not track it: {', '.join(left_out)}")
+
+
+def summary(additions: list[CommitOperationAdd]) -> str:
+    return f"{len(additions)} files ({sum(addition.upload_info.size for addition in additions) / 1e6:.1f} MB)"
 
 
 def check(root: Path, files: list[str], name: str, hardware: str | None) -> None:
@@ -168,6 +186,11 @@ def check(root: Path, files: list[str], name: str, hardware: str | None) -> None
         ) from error
     if hardware is not None and hardware not in HARDWARE:
         raise SpaceError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
+    if (root / "duoviz" / "assets").is_dir():
+        raise SpaceError(
+            "An installed duoviz lacks the files that start a Space: run `python -m duoviz space` in a clone of the "
+            "repository."
+        )
     if lacking := [file for file in CORE if file not in files]:
         raise SpaceError(f"{root} is incomplete: it lacks {', '.join(lacking)}.")
 

@@ -95,6 +95,12 @@ def test_in_a_clone_only_what_git_tracks_is_sent_and_the_rest_named(hub, project
     assert main(["space", "me/duoviz"]) == 0
     told = capsys.readouterr().err
     assert "Left out, as git does not track it: duoviz/new.py, duoviz/private.py\n" in told
+    asked = len(hub.requests)
+    assert main(["space", "me/duoviz", "--dry-run"]) == 0
+    listed = capsys.readouterr()
+    *files, total = listed.out.splitlines()
+    assert [line.split()[1] for line in files] == sorted(PROJECT) and len(hub.requests) == asked
+    assert total == "me/duoviz would hold 11 files (0.0 MB); nothing was sent." and told.startswith(listed.err)
     assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
     git(project, "add", "duoviz/new.py")
     assert space.space_files(project) == sorted([*PROJECT, "duoviz/new.py"])
@@ -240,6 +246,9 @@ def test_half_a_project(hub, project, capsys):
     write(project, BINARY)
     (project / "duoviz/broken.py").symlink_to("/proc/self/mem")
     assert "broken.py cannot be read (" in failure(["me/duoviz"], capsys)
+    # As pip lays it out.
+    (project / "assets").rename(project / "duoviz/assets")
+    assert failure(["me/duoviz"], capsys).endswith("run `python -m duoviz space` in a clone of the repository.")
     assert hub.requests == []
 
 

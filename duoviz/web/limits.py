@@ -13,7 +13,7 @@ from duoviz.workers.request_queue import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
 CHARACTERS_A_TOKEN = 8
-# The environment variables of the queue's bounds, in the order of its fields: see docs/visitors.md.
+# The environment variables of the queue's bounds, in the order of its fields: see docs/space.md.
 BOUNDS = ("DUOVIZ_LINE", "DUOVIZ_SESSION_RUNS", "DUOVIZ_ADDRESS_RUNS")
 
 
@@ -62,7 +62,9 @@ class Limits:
             raise SettingsError("On this Space REST uses the shipped datastore: leave the field empty.")
 
     def note(self) -> str:
-        """The line that the page shows on a Space."""
+        """What a run may be, in one line; the page shows it on a Space."""
+        if not self.on_space:
+            return f"A run may take {self.run_seconds:g} seconds."
         return (
             f"On this Space a prompt may have {self.prompt_tokens:,} tokens, and a run may write {self.new_tokens} "
             f"and take {self.run_seconds:g} seconds."

@@ -5,9 +5,12 @@ import inspect
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duoviz.signals import on_ending
+
+if TYPE_CHECKING:
+    from duoviz.web.session import Hardware
 
 
 @contextmanager
@@ -34,6 +37,19 @@ def quickly() -> Iterator[None]:
         gc.enable()
 
 
+def started(hardware: "Hardware", pair: str) -> list[str]:
+    """What the log says of a start: the pair and where it computes, the places, the limits, and what was changed."""
+    from duoviz.models.cores import available_cores, core_label, has_gpu
+
+    cores, bounds = core_label(tuple(available_cores())), hardware.limits.bounds
+    return [
+        f"Pair: {pair}, on {'a GPU and ' if has_gpu() else ''}{cores}",
+        f"Places: {len(hardware.pool.slots)}. Line: {bounds.length} runs, of one visitor {bounds.session}",
+        f"Limits: {hardware.limits.note()}",
+        *hardware.notes,
+    ]
+
+
 def serve(workers: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
     """Start the workers, which load the default pair, build the app meanwhile, and serve until interrupted.
 
@@ -45,12 +61,14 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here
     from duoviz.web.session import Hardware
+    from duoviz.web.variables import make_way
     from duoviz.workers.local import LocalWorker, local_slots
     from duoviz.workers.pool import Pool
     from duoviz.workers.request_queue import RequestQueue
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
+    notes = make_way(limits_here, places=not (ray or workers))
     limits, helper = limits_here(), LocalWorker
     if ray:
         from duoviz.workers.ray import cluster_slots
@@ -61,10 +79,10 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
         on_ending(end_at_once)
     else:
         slots = local_slots(workers)
-    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper))
+    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper), notes)
     try:
-        limits.check_pair(first_pair())
         hardware.pool.start(first_pair())
+        print(*started(hardware, first_pair()), sep="\n", flush=True)
         with quickly():
             # Gradio takes as long to import as the models to load, which goes on meanwhile.
             from duoviz.web.app import build_app
@@ -74,7 +92,8 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
             app = build_app(hardware)
         # A Space is reached from outside its container.
         where = {"server_name": "0.0.0.0" if limits.on_space else host, "server_port": port}
-        launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, **where)
+        launched = launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, quiet=True, **where)
+        print(f"The page: {launched[1]}", flush=True)
         with suppress(KeyboardInterrupt):
             on_ending(signal.default_int_handler)
             app.block_thread()
