@@ -33,9 +33,29 @@ PUBLISHED: dict[str, Path] = {}
 # For files whose address is another one when they change: a browser asks for them once.
 KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 
+# What a page of another site shows this one in; ADDRESS is to be put in.
+FRAME = (
+    '<iframe src="ADDRESS" title="duoviz" width="100%" height="800" style="border: 0" '
+    'allow="clipboard-write; fullscreen"></iframe>'
+)
+# What stands in the place of Gradio's own <gradio-app>, in whose page our scripts, styles and calls are another site's.
+FRAME_INSTEAD = "duoviz works in a frame, not in <gradio-app>. Put this in your page instead:"
+
 # A component's `js_on_load`. Values that come before its script are kept for it.
 START = """
 // Triggers: %s.
+const embedded = element.closest("gradio-app:is([src], [space])");
+if (embedded?.style.display === "none") return;
+if (embedded) {
+  const space = embedded.getAttribute("space")?.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const frame = document.createElement("code");
+  frame.textContent = %s.replace("ADDRESS", embedded.getAttribute("src") ?? `https://${space}.hf.space/`);
+  const told = document.createElement("p");
+  told.append(%s, document.createElement("br"), frame);
+  embedded.before(told);
+  embedded.style.display = "none";
+  return;
+}
 const early = [];
 let take = (value) => early.push(value);
 watch("value", () => { if (props.value) take(props.value); });
@@ -53,7 +73,8 @@ def start(entry: str, triggers: Sequence[str]) -> str:
 
     triggers: events of its own that the entry triggers; Gradio knows them by their names in this text.
     """
-    return START % (json.dumps(triggers), ADDRESS, ENTRIES[entry][0], serve_json("methods", methods_json()))
+    script, methods = ENTRIES[entry][0], serve_json("methods", methods_json())
+    return START % (json.dumps(triggers), json.dumps(FRAME), json.dumps(FRAME_INSTEAD), ADDRESS, script, methods)
 
 
 def style(name: str) -> str:

@@ -7,6 +7,7 @@ import gradio as gr
 from gradio.components import Component
 
 from duoviz.web.components import ShareBar
+from duoviz.web.front import FRAME
 from duoviz.web.visitors import AT_ONCE
 
 # Suffixes of fields that download models or read folders; a link that sets one never starts a run.
@@ -30,9 +31,11 @@ def field_kind(field: Component) -> dict:
 
 
 def site_of(pages: dict[str, Page]) -> dict:
-    """All pages by their tabs' ids, and on a Space the page's own address."""
+    """All pages by their tabs' ids; the frame for other sites; on a Space the address of its page on the hub."""
+    space = os.environ.get("SPACE_ID")
     return {
-        "host": os.environ.get("SPACE_HOST", ""),
+        "address": space and f"https://huggingface.co/spaces/{space}",
+        "frame": FRAME,
         "pages": {
             tab: {
                 "fields": {name: field_kind(field) for name, field in page.fields.items()},

@@ -26,13 +26,20 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def hub():
-    """The address of the page around: another host than that of the page in it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=HUB)) as server:
+@contextmanager
+def serving(folder):
+    """The address of a folder's pages: on another host than ours."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://localhost:{server.server_port}/"
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def hub():
+    """The address of the page around."""
+    with serving(HUB) as address:
+        yield address
 
 
 def frame_of(page):

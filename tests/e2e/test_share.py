@@ -3,12 +3,18 @@
 import json
 import re
 import threading
+from pathlib import Path
 from urllib.parse import quote
 
+import gradio
 from playwright.sync_api import expect
 
 from duoviz.recordings import PROMPT
-from tests.e2e.pages import start_endless
+from tests.e2e.pages import settle, start_endless
+from tests.e2e.test_frame import serving
+
+# What another page loads for <gradio-app>.
+GRADIO = Path(gradio.__file__).parent / "templates" / "frontend"
 
 
 def opened(page, url, fragment=""):
@@ -100,7 +106,7 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')); }")
     assert copy(page) == link
-    expect(message(page)).to_contain_text("The link is selected")
+    expect(message(page)).to_contain_text("The text is selected")
     assert page.evaluate("document.getSelection().toString()") == link
     page.get_by_role("tab", name="Lab").click()
     expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
@@ -119,9 +125,49 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     frame.get_by_role("button", name="Copy link").click()
     link = frame.locator(".dv-share-link")
     expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))
-    expect(frame.locator(".dv-share-message")).to_contain_text("The link is selected")
+    expect(frame.locator(".dv-share-message")).to_contain_text("The text is selected")
     selected = "input => input.selectionEnd - input.selectionStart === input.value.length"
     assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
+    # For a page of one's own; and what is saved in a frame may not come.
+    frame.get_by_role("button", name="Copy as a frame (HTML)").click()
+    expect(link).to_have_value(re.compile(f'^<iframe src="{re.escape(url)}#tab=live&amp;prompt=Framed&amp;'))
+    assert link.evaluate(selected)
+    copied = link.input_value()
+    prompt(frame).fill("long " * 500)
+    frame.get_by_role("button", name="Copy link").click()
+    expect(frame.locator(".dv-share-message")).to_contain_text("may forbid downloads")
+    expect(frame.get_by_role("button", name="Copy as a frame (HTML)")).to_be_hidden()
+    page.set_content(copied)
+    expect(prompt(frame)).to_have_value("Framed")
+    expect(page.locator("iframe")).to_have_attribute("src", re.compile("&seed=8$"))
+
+
+def test_in_place_of_gradios_element_in_another_page_stands_the_frame_to_copy(page, site, tmp_path):
+    (tmp_path / "assets").symlink_to(GRADIO / "assets")
+    script = (GRADIO / "gradio.js").read_text()
+    (tmp_path / "lesson.html").write_text(
+        f'<!doctype html><script type="module">{script}</script><gradio-app src="{site.url}"></gradio-app>'
+    )
+    with serving(tmp_path) as lesson:
+        page.goto(f"{lesson}lesson.html")
+        frame = page.locator("code")
+        expect(frame).to_be_visible()
+        expect(page.locator("p").filter(has=frame)).to_contain_text("duoviz works in a frame")
+        expect(page.locator("gradio-app")).to_be_hidden()
+        page.set_content(frame.text_content())
+        expect(prompt(page.frame_locator("iframe"))).to_be_visible()
+
+
+def test_what_is_copied_in_a_frame_leaves_the_page_around_it_where_it_was(page, site):
+    page.goto(site.url.replace("127.0.0.1", "localhost") + "theme.css")
+    page.set_content(f'<iframe src="{site.url}" width="1000" height="3000" style="margin: 900px 0"></iframe>')
+    frame = page.frame_locator("iframe")
+    expect(prompt(frame)).to_be_visible()
+    page.evaluate("scrollTo(0, 200)")
+    frame.get_by_role("button", name="Copy link").dispatch_event("click")
+    expect(frame.locator(".dv-share-link")).to_be_focused()
+    settle(page)
+    assert page.evaluate("scrollY") == 200
 
 
 def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_still_ending(page, site, monkeypatch):

@@ -35,10 +35,10 @@ def test_all_that_a_run_depends_on_is_in_its_link(demo):
     assert site(demo)["pages"]["compare"]["reaching"] == ["pair", "first_rest_datastore", "second_rest_datastore"]
 
 
-def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_own_address(demo, make_hardware, monkeypatch):
-    monkeypatch.setenv("SPACE_HOST", "someone-duoviz.hf.space")
+def test_on_a_space_a_link_names_no_other_models_and_leads_to_its_page_on_the_hub(demo, make_hardware, monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "someone/duoviz")
     space = site(build_app(make_hardware(on_space=True)))
-    assert space["host"] == "someone-duoviz.hf.space"
+    assert space["address"] == "https://huggingface.co/spaces/someone/duoviz"
     assert space["pages"]["live"]["fields"]["pair"]["kind"] == "choice"
     assert space["pages"]["live"]["reaching"] == ["pair"]
     assert site(demo)["pages"]["live"]["fields"]["pair"]["kind"] == "text"

@@ -162,7 +162,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   function turnTo(to) {
     at = to;
     draw();
-    reading.focus();
+    reading.focus({ preventScroll: true });
     if (card.getBoundingClientRect().top < 0 || getComputedStyle(card).display === "contents") root.scrollIntoView();
     moved({ lesson: lessons[at.lesson]?.name ?? "", page: at.page + 1 });
   }

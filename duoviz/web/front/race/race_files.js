@@ -2,7 +2,7 @@
 
 import { MAX_FILE_BYTES } from "../visualizer/check.js";
 import { el, menu, section, setText, svg, textButton } from "../visualizer/dom.js";
-import { fileName, save } from "../visualizer/export.js";
+import { fileName, save, savedAs } from "../visualizer/export.js";
 import { createOpener, json } from "../visualizer/files.js";
 import { createBackstage, createFilming, SLIDE } from "../visualizer/film.js";
 import { boxOf, createSheet, finished, placed, stroke, titleNodes } from "../visualizer/picture.js";
@@ -123,7 +123,7 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     const [blob, name] = [json(raceOf(race)), `${nameOf(race)}.duorace.json`];
     if (blob.size > MAX_FILE_BYTES) return tell(TOO_LARGE);
     save(blob, name);
-    tell(`Saved as ${name}.`);
+    tell(savedAs(name));
   });
   const back = textButton("Back to your race", showOwn);
   const tools = el("div", { class: "dv-tools" }, ...opener, saved, filmed);

@@ -1,6 +1,7 @@
 // The bar with the buttons, what became of the last one pressed, and the link.
 
-import { el, iconButton, setText } from "../visualizer/dom.js";
+import { el, iconButton, setText, textButton } from "../visualizer/dom.js";
+import { copied, REFUSED } from "../visualizer/export.js";
 import { closeDrawers } from "./form.js";
 import { createPresentButtons, chooseTheme, restoreTheme, themeShown } from "./look.js";
 
@@ -13,20 +14,29 @@ const BAR_ICONS = {
 // The message lies over the page's end, and leaves when something else is pressed.
 function createToast() {
   const message = el("p", { class: "dv-share-message", role: "status" });
-  const link = el("input", { class: "dv-share-link", type: "text", readonly: "", hidden: "", "aria-label": "Link to this view" });
+  const link = el("input", { class: "dv-share-link", type: "text", readonly: "", hidden: "" });
   const close = iconButton("Close", "M4.2 3 8 6.8 11.8 3 13 4.2 9.2 8l3.8 3.8-1.2 1.2L8 9.2 4.2 13 3 11.8 6.8 8 3 4.2z", () => { node.hidden = true; });
-  const node = el("div", { class: "dv-toast", hidden: "" }, message, close, link);
+  const embed = textButton("Copy as a frame (HTML)", async () => {
+    [link.value, link.ariaLabel] = [frame, "Frame with this view"];
+    select();
+    setText(message, await copied(frame) ? "Frame copied (also shown here). Paste it into your page's HTML." : REFUSED);
+  });
+  const node = el("div", { class: "dv-toast", hidden: "" }, message, close, link, embed);
+  let frame = "";
+  // A frame's parent would be scrolled to it.
+  const select = () => {
+    link.focus({ preventScroll: true });
+    link.select();
+  };
   document.addEventListener("pointerdown", ({ target }) => { node.hidden ||= !node.contains(target); });
   return {
     node,
     tell(told) {
       setText(message, told.message);
       node.hidden = !told.message;
-      link.hidden = !told.link;
-      link.value = told.link ?? "";
-      if (!told.link) return;
-      link.focus();
-      link.select();
+      link.hidden = embed.hidden = !told.link;
+      [link.value, link.ariaLabel, frame] = [told.link ?? "", "Link to this view", told.frame];
+      if (told.link) select();
     },
   };
 }

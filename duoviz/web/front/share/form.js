@@ -32,7 +32,7 @@ export function closeDrawers() {
     if (event.key !== "Escape" || document.querySelector(LIST)) return;
     for (const drawer of openDrawers()) {
       toggle(drawer);
-      drawer.querySelector(".label-wrap").focus();
+      drawer.querySelector(".label-wrap").focus({ preventScroll: true });
     }
   // Before the list hears it, and is gone.
   }, true);

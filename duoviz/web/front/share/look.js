@@ -38,7 +38,7 @@ export function present(isOn) {
   const [hidden, shown] = isOn ? [".dv-present", ".dv-present-end"] : [".dv-present-end", ".dv-present"];
   const losesFocus = document.activeElement?.matches(hidden);
   document.documentElement.toggleAttribute("data-present", isOn);
-  if (losesFocus) document.querySelector(shown).focus();
+  if (losesFocus) document.querySelector(shown).focus({ preventScroll: true });
 }
 
 function begin() {

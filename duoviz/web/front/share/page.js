@@ -1,9 +1,9 @@
 // The buttons "Copy link" and "Open settings file…", and links followed: between the page's fields and a view of it.
-// site: {pages, host}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null, and the
-// names of the fields with which a run reaches for the hub or a folder.
+// site: {pages, address, frame}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null
+// and the names of the fields with which a run reaches for the hub or a folder; address: of a Space; frame: its HTML.
 
 import { el } from "../visualizer/dom.js";
-import { copied, save } from "../visualizer/export.js";
+import { copied, REFUSED, save, SAVED_IN_A_FRAME } from "../visualizer/export.js";
 import { readFile } from "../visualizer/json.js";
 import { controlsOf, limitControls } from "./limits.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
@@ -12,7 +12,6 @@ import { present, chosenTheme, setTheme } from "./look.js";
 const FILE_NAME = "duoviz-settings.json";
 const MAX_SETTINGS_BYTES = 2_000_000;
 const COPIED = "Link copied (also shown here). It holds this tab, its prompt and settings, and the iteration shown.";
-const REFUSED = "The browser did not let this page copy. The link is selected: press Ctrl+C (⌘C on a Mac).";
 
 export function selectedTab({ pages }) {
   const tabs = Object.keys(pages);
@@ -41,8 +40,9 @@ function currentView(values, site) {
 const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
 const gameRounds = (tab) => document.querySelector(`#tab-${tab} [data-game]`)?.dataset.game;
 
-// On a Space the page stands in a frame of another one, and only its own address leads to it.
-const addressOf = ({ host }) => (host ? `https://${host}/` : `${location.origin}${location.pathname}`);
+// A Space's page on the hub hands what follows its address on to this page, which is a frame in it.
+const ownAddress = () => `${location.origin}${location.pathname}`;
+const frameOf = ({ frame }, fragment) => frame.replace("ADDRESS", () => `${ownAddress()}${fragment.replaceAll("&", "&amp;")}`);
 
 const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
 
@@ -53,13 +53,14 @@ export async function copyLink(values, site) {
     save(new Blob([fileOf(view)], { type: "application/json" }), FILE_NAME);
     return spoken({
       message: `A text of ${length.toLocaleString("en")} characters is too long for a link, which holds ${LONGEST_TEXT.toLocaleString("en")} at most: `
-        + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".`,
+        + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".${SAVED_IN_A_FRAME}`,
     });
   }
   const look = { controls: controlsOf(view.tab), theme: chosenTheme() };
   const open = { story: storyStop(view.tab), draft: gameRounds(view.tab) };
-  const link = addressOf(site) + fragmentOf({ ...view, ...look, ...open }, site.pages);
-  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link });
+  const fragment = fragmentOf({ ...view, ...look, ...open }, site.pages);
+  const link = (site.address || ownAddress()) + fragment;
+  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link, frame: frameOf(site, fragment) });
 }
 
 function pickedFile() {

@@ -61,7 +61,7 @@ export function drawer(name, summary, panel) {
   const onKey = (event) => {
     if (event.key !== "Escape" || !node.open) return;
     node.open = false;
-    summary.focus();
+    summary.focus({ preventScroll: true });
   };
   node.addEventListener("keydown", onKey);
   node.addEventListener("toggle", () => {

@@ -3,11 +3,18 @@
 import { el } from "./dom.js";
 import { known } from "./words.js";
 
+// In a frame a browser may drop what is saved, and tells nobody.
+const isFramed = globalThis.parent !== globalThis.self;
+export const SAVED_IN_A_FRAME = isFramed ? " No file? The page around this one may forbid downloads: open this one in a tab of its own." : "";
+export const savedAs = (name) => `Saved as ${name}.${SAVED_IN_A_FRAME}`;
+
 export function save(blob, name) {
   const link = el("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+export const REFUSED = "The browser did not let this page copy. The text is selected: press Ctrl+C (⌘C on a Mac).";
 
 // Whether a text could be copied: a page that may not has no clipboard, or a refusal.
 export const copied = (text) => (async () => navigator.clipboard.writeText(text))().then(() => true, () => false);

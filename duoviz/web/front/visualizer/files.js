@@ -4,7 +4,7 @@ import { el, listen, menu, section, setHidden, setText, textButton } from "./dom
 import { capital, clip, visible } from "./words.js";
 import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
-import { chromeTrace, fileName, replayPage, save, traceOf } from "./export.js";
+import { chromeTrace, fileName, replayPage, save, savedAs, traceOf } from "./export.js";
 import { createFilming, createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./film.js";
 import { pngOf, createPictures } from "./picture.js";
 import { readFile } from "./json.js";
@@ -22,7 +22,7 @@ function saveButtons(context, tell) {
     const name = `${fileName(state.header)}${ending}`;
     const blob = await Promise.resolve().then(make).catch(() => null);
     if (blob) save(blob, name);
-    tell(blob ? `Saved as ${name}.` : NOT_SAVED);
+    tell(blob ? savedAs(name) : NOT_SAVED);
   });
   const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => [
     saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),

@@ -1,7 +1,7 @@
 // A film of slides, as WebM: recorded by the browser while they are drawn, at the speed at which they play.
 
 import { el, textButton } from "./dom.js";
-import { save } from "./export.js";
+import { save, savedAs } from "./export.js";
 import { aboutOf } from "./methods.js";
 import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
 import { advancePlay, PACES, SLOWLY } from "./player.js";
@@ -143,7 +143,7 @@ export function createFilming(tell) {
       tell(told);
       const blob = await make(makeSlides, type).catch(() => undefined);
       if (blob) save(blob, name);
-      tell(blob ? `Saved as ${name}.` : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
+      tell(blob ? savedAs(name) : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
       node.hidden = true;
       controller = null;
     },

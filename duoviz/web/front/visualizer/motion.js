@@ -79,7 +79,7 @@ export function createMotion(air, isStill) {
       const flying = el("span", { class: "dv-flying", "data-source": to.dataset.source ?? "" }, to.textContent.trim());
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);
-      const scale = Math.max(0.5, Math.min(2, there.height / here.height));
+      const scale = Math.max(0.5, Math.min(2, there.height / here.height || 1));
       const [x, y] = [there.left - here.left, there.top - here.top];
       move(flying, [{ transform: `translate(${x}px, ${y}px) scale(${scale})` }, { transform: "none" }]);
       return flying;
