@@ -86,11 +86,12 @@ def expected_tokens(file: Path) -> dict | None:
 class Race(Scripted):
     """Shows two methods on one prompt: each as it runs, then both on one clock. Feed it `batch(…)` strings.
 
-    recorded: the text of a `recorded_race`, which is shown before the first; "" for none.
+    recorded: the texts of `recorded_race`s, of which the first is shown before the visitor's own. Event `chosen`:
+    another is shown.
     """
 
-    def __init__(self, *, recorded: str = "", **options):
-        super().__init__("race", server_functions=[one_file], recorded=recorded, **options)
+    def __init__(self, *, recorded: Sequence[str] = (), **options):
+        super().__init__("race", ["chosen"], server_functions=[one_file], recorded=list(recorded), **options)
 
 
 class Learn(Scripted):

@@ -84,7 +84,7 @@ def more_charts_are_folded_out(frame):
 def a_race_is_run(frame):
     choose_tab(frame, "Compare")
     race = frame.locator(".dv-race")
-    frame.get_by_role("button", name="Settings of both").click()
+    frame.get_by_role("button", name="Race settings").click()
     type_number(frame, "compare-max-new-tokens", 24)
     frame.locator("#race").click()
     expect(race).to_have_attribute("data-state", "done")

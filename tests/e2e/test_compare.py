@@ -13,6 +13,8 @@ from tests.web.front.runs import recorded
 
 
 def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page, shipped):
+    warned = []
+    page.on("console", lambda said: said.type == "warning" and warned.append(said.text))
     page.goto(shipped)
     page.get_by_role("tab", name="Compare").click()
     race = page.locator(".dv-race")
@@ -21,7 +23,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     expect(race).to_have_attribute("data-playing", "true")
     expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
     page.get_by_role("button", name="To the finish").click()
-    traces = [recorded(method) for method in ("vanilla", "duotree")]
+    traces = [recorded(method) for method in ("duodecoding", "vanilla")]
     expect(race).to_have_attribute("data-clock", str(max(trace["iterations"][-1]["sync"] for trace in traces)))
     expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
     label, header = page.locator(".dv-race-message"), traces[0]["header"]
@@ -31,9 +33,18 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     found = [metrics(trace)["tps"] for trace in traces]
     for number, tps in enumerate(found):
         expect(figure(page, "tps", number)).to_have_text(f"{tps:.1f}")
-        expect(figure(page, "phi", number)).to_have_text(f"{tps / found[0]:.2f}")
+        expect(figure(page, "phi", number)).to_have_text(f"{tps / found[1]:.2f}")
     expect(page.locator(".dv-headline")).to_contain_text(f"{max(found):.1f} against {min(found):.1f} tokens/s")
-    page.get_by_role("button", name="Settings of both").click()
+    # The other recorded race is one press away, and the form follows.
+    expect(page.get_by_role("button", name="Show DuoDecoding")).to_be_hidden()
+    page.get_by_role("button", name="Show DuoTree").click()
+    expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Vanilla"])
+    expect(page.get_by_label("First method")).to_have_value("DuoTree")
+    page.get_by_role("button", name="Show DuoDecoding").click()
+    expect(page.get_by_label("First method")).to_have_value("DuoDecoding")
+    # The stage, which plays where nobody sees it, warns of nothing.
+    assert not [text for text in warned if "NaN" in text]
+    page.get_by_role("button", name="Race settings").click()
     type_number(page, "compare-max-new-tokens", 24)
     page.locator("#race").click()
     expect(race).to_have_attribute("data-state", "done")
@@ -141,7 +152,7 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     expect(page.locator("#race")).to_be_visible()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
     expect(page.locator("#stop-race")).to_be_hidden()
-    page.get_by_role("button", name="Settings of both").click()
+    page.get_by_role("button", name="Race settings").click()
     type_number(page, "compare-max-new-tokens", 24)
     expect(page.locator("#repeats input")).to_have_value("3")
     page.locator("#race-like-for-like").click()
@@ -154,13 +165,13 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     expect(page.locator(".dv-figures caption")).to_contain_text("Medians of 3 rounds")
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     # Mistakes are told in the page, and what was there stays: no race has begun.
-    page.get_by_role("button", name="Settings of both").click()
+    page.get_by_role("button", name="Race settings").click()
     type_number(page, "compare-max-new-tokens", 0)
     page.locator("#race").click()
     expect(page.locator(".dv-race .dv-message").first).to_contain_text("Max new tokens (max_new_tokens): enter")
     assert [text_of(side(page, number)) for number in (0, 1)] == texts
     # Stopping keeps what was written, and frees the place.
-    page.get_by_role("button", name="Settings of both").click()
+    page.get_by_role("button", name="Race settings").click()
     type_number(page, "compare-max-new-tokens", 4000)
     page.locator("#race").click()
     expect(page.locator(".dv-race")).to_have_attribute("data-state", "running")

@@ -12,8 +12,8 @@ TITLES = [
     "One at a time",
     "Checking is cheap",
     "Guess meanwhile",
-    "Right guesses are free",
-    "Wrong guesses cost little",
+    "Right guesses cost almost nothing",
+    "A wrong guess is thrown away",
     "Unsure? Several sequences",
     "What it brings",
 ]

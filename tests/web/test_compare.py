@@ -47,7 +47,7 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
         Limits(), **sent(temperature=0.7, seed=3.0, second_sequences="2", first_cores="target", second_budget="5")
     )
     first, second, all_cores = job.lanes
-    assert (first.name, second.name) == ("Vanilla, the target's cores", "DuoDecoding")
+    assert (first.name, second.name) == ("Vanilla on DuoDecoding's target cores", "DuoDecoding")
     assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
     assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
@@ -61,7 +61,7 @@ def test_the_baselines_are_run_unless_a_side_is_one():
         return [lane.name for lane in lanes_of(first, Settings(), methods, like_for_like=like_for_like)]
 
     assert names("vanilla", "duodecoding", like_for_like=False) == ["Vanilla", "DuoDecoding"]
-    both = ["Vanilla", "DuoDecoding", "Vanilla, the target's cores"]
+    both = ["Vanilla", "DuoDecoding", "Vanilla on DuoDecoding's target cores"]
     assert names("vanilla", "duodecoding", like_for_like=True) == both
     assert names("speculative", "rest", like_for_like=False) == ["SpS", "REST", "Vanilla"]
     assert len(names("speculative", "rest", like_for_like=True)) == 4

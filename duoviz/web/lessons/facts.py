@@ -50,7 +50,13 @@ def quoted(token: dict) -> str:
     return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
 
 
-FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, quoted)}
+def ordinal(number: int) -> str:
+    """As in "the second one"."""
+    few = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    return few[number - 1] if number <= len(few) else f"{number}th"
+
+
+FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, ordinal, quoted)}
 
 
 class Environment(SandboxedEnvironment):

@@ -28,17 +28,19 @@ from duoviz.web.pages.fields import (
 )
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
-from duoviz.web.visitors import WATCHED, Visitors
+from duoviz.web.visitors import AT_ONCE, WATCHED, Visitors
 from duoviz.workers.tasks import MAX_REPEATS, Comparison
 
-SIDES = {"first": "vanilla", "second": "duotree"}
+SIDES = {"first": "duodecoding", "second": "vanilla"}
+# Of each, its recorded race against vanilla can be seen; the first is shown as the tab opens.
+RECORDED = ("duodecoding", "duotree")
 # So many that one disturbed round does not decide, and shows.
 ROUNDS = 3
 ABOUT = (
-    "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Like "
-    "for like* also runs vanilla on the cores of DuoDecoding's target (all cores for the prompt, then its share), as "
-    "in the paper. *Larger target* runs the race twice: with the target as it is, and with the same target in the next "
-    "larger model's shape, which computes the same text at that model's cost."
+    "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Race "
+    "on equal cores* also runs vanilla on the cores of DuoDecoding's target (all cores for the prompt, then its "
+    "share), as in the paper. *Larger target* runs the race twice: with the target as it is, and with the same "
+    "target in the next larger model's shape, which computes the same text at that model's cost."
 )
 
 
@@ -50,13 +52,16 @@ def compare_page(hardware: Hardware) -> Page:
         )
         sides = {side: side_field(side, method) for side, method in SIDES.items()}
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
-        fair = gr.Button("Like for like", size="md", elem_id="race-like-for-like", min_width=130)
+        fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
         larger = gr.Button("Larger target", size="md", elem_id="race-larger", min_width=130)
         halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
-        with gr.Accordion("Settings of both", open=False, elem_id="race-settings"):
+        with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
-    view = Race(elem_id="race-view", recorded=recorded_race(FOLDER, list(SIDES.values())))
+    races = [recorded_race(FOLDER, [method, SIDES["second"]]) for method in RECORDED]
+    view = Race(elem_id="race-view", recorded=[race for race in races if race])
+    chosen = [sides["first"], sides["second"]]
+    view.chosen(None, None, chosen, js="() => window.duoviz.recordedRace()", **AT_ONCE)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
     connect(hardware, inputs, go=go, fair=fair, larger=larger, halt=halt, view=view)
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
@@ -101,7 +106,7 @@ def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_
 
 def title(method: str, settings: Settings) -> str:
     """What a side is called."""
-    names = {"auto": "", "all": ", all cores", "target": ", the target's cores"}
+    names = {"auto": "", "all": " on all cores", "target": " on DuoDecoding's target cores"}
     return METHODS[method].title + ("" if METHODS[method].parallel else names[settings.cores])
 
 

@@ -23,7 +23,9 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
         box.press("s")
         expect(facts).to_contain_text(f'"{node["text"]}" · id {node["id"]} · {node["status"]}')
         if node["q"] is not None:
-            expect(facts).to_contain_text(f"q (draft) {node['q']:.3f}")
+            expect(facts).to_contain_text(
+                "draft under 1 %" if node["q"] < 0.005 else f"draft {int(100 * node['q'] + 0.5)} %"
+            )
         expect(page.locator("g.dv-node").nth(number)).to_have_class(POINTED)
     box.press("w")
     expect(page.locator("g.dv-node").nth(number - 1)).to_have_class(POINTED)

@@ -73,7 +73,7 @@ PICTURES = {
 
 def test_timeline_and_pictures_are_saved(page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
-    timeline = json.loads(download(page, "Timeline for Perfetto", tmp_path).read_text())
+    timeline = json.loads(download(page, "Save trace for Perfetto", tmp_path).read_text())
     assert timeline == perfetto_events(traces["duodecoding"])
     for part, (marks, words) in PICTURES.items():
         picture = ElementTree.parse(download(page, f"{part} as SVG", tmp_path)).getroot()

@@ -27,7 +27,7 @@ def told(page):
 
 def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
-    saved, trace = (download(page, button, tmp_path) for button in ("Save as one file", "Save trace"))
+    saved, trace = (download(page, button, tmp_path) for button in ("Save as web page (replay)", "Save trace"))
     assert saved.name.endswith(".html")
     assert saved.read_bytes() == replay_page(trace.read_text(encoding="utf-8")).encode()
     before = told(page)
@@ -48,7 +48,7 @@ def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, me
     assert json.loads(download(replay, "Save trace", tmp_path).read_text()) == traces["duodecoding"]
     assert download(replay, "Tree as PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
     assert replay.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 23, 42)"
-    assert replay.get_by_role("button", name="Save as one file").count() == 0
+    assert replay.get_by_role("button", name="Save as web page (replay)").count() == 0
     assert fits(replay) and requests == [saved.as_uri()] and not errors
 
 

@@ -1,6 +1,6 @@
 // The race's message and the replay's buttons.
 
-import { el, setText } from "../visualizer/dom.js";
+import { el, setText, textButton } from "../visualizer/dom.js";
 import { dateWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
 import { createButtons } from "../visualizer/transport.js";
@@ -13,10 +13,11 @@ const RACE_IT = " Press Race to run it here.";
 
 const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?.[1] ?? target.device), 60);
 
-export function createRaceMessage({ race }) {
+export function createRaceMessage({ race, recordings, choose }) {
   const said = el("span", { class: "dv-message", role: "status" });
   const [made, prompt, raceIt] = [el("span"), el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
-  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, raceIt, " ");
+  const others = recordings.map((each) => [each.name, textButton(`Show ${each.name}`, () => choose(each))]);
+  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, raceIt, " ", ...others.map(([, button]) => button));
   const node = el("p", { class: "dv-race-message" }, origin, said);
   let told = null;
   return {
@@ -29,6 +30,7 @@ export function createRaceMessage({ race }) {
       const header = race.recorded ? race.lanes.find(({ state }) => state.header)?.state.header : null;
       if (!header || header === told) return;
       told = header;
+      for (const [name, button] of others) button.hidden = race.file !== null || race.lanes[0].name === name;
       const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
       const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
       setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}. Prompt: `);

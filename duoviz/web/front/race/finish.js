@@ -12,7 +12,7 @@ const FIGURES = [
   ["ttft", "first token", duration],
   ["tau", "τ, tokens per forward pass", (value) => fixed(value, 2)],
   ["phi", "φ, speed-up over vanilla", (value) => fixed(value, 2)],
-  ["phi_same_cores", "φ like for like", (value) => fixed(value, 2)],
+  ["phi_same_cores", "φ on equal cores", (value) => fixed(value, 2)],
 ];
 
 export function soFar(race, lane) {
@@ -66,8 +66,8 @@ function verdictNode(verdict) {
 export function baselineWords({ all, target }) {
   const told = all ? [`φ is the speed-up over the fastest vanilla here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
     : ["The speed-up φ was not measured: vanilla did not run."];
-  told.push(target ? `Like for like, on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
-    : "To compare with vanilla on the cores of DuoDecoding's target, press “Like for like”: one more run.");
+  told.push(target ? `Vanilla on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
+    : "To compare with vanilla on the cores of DuoDecoding's target, press “Race on equal cores”: one more run.");
   return told.join(" ");
 }
 

@@ -35,7 +35,7 @@ function hearLane(race, { lane: name, repeat, event }) {
     lane.runs.set(repeat, emptyRun());
     applyEvent(lane.state, { type: "reset" });
     const round = race.repeats > 1 ? ` Round ${repeat + 1} of ${race.repeats}.` : "";
-    race.message = `Running ${lane.baseline ? `the baseline ${name}` : name}, alone on the machine.${round}`;
+    race.message = `Running ${lane.baseline ? `the baseline ${name}` : name}; no other method runs meanwhile.${round}`;
   }
   addToRun(lane.runs.get(repeat), event);
   applyEvent(lane.state, event);

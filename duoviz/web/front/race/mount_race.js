@@ -136,8 +136,9 @@ function whenSeen(node, act) {
   watcher.observe(node);
 }
 
-// options: of the visualizers that look inside, see `mount`; opening: gives the events of the race that is shown first.
-export function mountRace(root, feed, options) {
+// options: of the visualizers that look inside, see `mount`; recordings: races {name, events}, of which the first is
+// shown at first; chosen: called with another one as it is shown.
+export function mountRace(root, feed, { recordings = [], chosen = () => {}, ...options }) {
   const [race, queue] = [emptyRace(), []];
   const frames = createFrames(draw);
   const add = (events) => {
@@ -151,7 +152,17 @@ export function mountRace(root, feed, options) {
   };
   const sides = createSides(race);
   const links = createLinks(race, () => curves, sides.columns);
-  const context = { race, actions, options, lookAt: sides.lookAt, twin: links.twin, hoverTime: links.hoverTime };
+  const show = async (recording) => {
+    const events = await recording.events();
+    if (race.phase === "empty" || (race.recorded && !isBusy())) add(events);
+  };
+  const choose = (recording) => {
+    show(recording);
+    chosen(recording);
+  };
+  const { lookAt } = sides;
+  const { twin, hoverTime } = links;
+  const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime };
   const create = [createCurves, createRaceMessage, createControls, createFinish, createSources];
   const [curves, message, controls, finish, sources] = create.map((part) => part(context));
   const view = el("div", { class: "dv dv-race", tabindex: "0" });
@@ -165,7 +176,7 @@ export function mountRace(root, feed, options) {
       if (event.type === "end" && event.result) begin(true);
     }
     if (race.playing) advanceClock(race, seconds);
-    if (sides.makeAnew(context)) links.twin(-1);
+    if (sides.makeAnew(context)) twin(-1);
     placeSides(race);
     writeRaceAttributes(view, race);
     for (const part of [...parts, ...sides.parts()]) part.draw();
@@ -178,8 +189,7 @@ export function mountRace(root, feed, options) {
   view.append(top, sides.node, under, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
   whenSeen(view, () => {
-    if (race.phase !== "empty") return;
-    options.opening?.().then((events) => { if (race.phase === "empty" && !queue.length) add(events); });
+    if (race.phase === "empty" && recordings.length) show(recordings[0]);
   });
   listenToKeys(view, actions);
   curves.watch(frames.ask);

@@ -49,9 +49,9 @@ test("which run goes on, and what it comes to, is told", () => {
     [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);
   const said = [
     [[], "The methods run one after the other, so neither slows the other."],
-    [SPS, "Running SpS, alone on the machine."],
-    [[...SPS, ...laneEvents("SpS", [], { repeat: 1 })], "Running SpS, alone on the machine. Round 2 of 3.", { repeats: 3 }],
-    [laneEvents("Vanilla", []), "Running the baseline Vanilla, alone on the machine.", { lanes: [...LANES, BASELINE] }],
+    [SPS, "Running SpS; no other method runs meanwhile."],
+    [[...SPS, ...laneEvents("SpS", [], { repeat: 1 })], "Running SpS; no other method runs meanwhile. Round 2 of 3.", { repeats: 3 }],
+    [laneEvents("Vanilla", []), "Running the baseline Vanilla; no other method runs meanwhile.", { lanes: [...LANES, BASELINE] }],
     [[...RUNS, ending()], over],
     [[...RUNS, ending()], "", { recorded: true }],
     [tree("error", { message: "No room." }), "DuoTree failed; its text so far is kept."],
@@ -210,9 +210,9 @@ test("what φ compares with, and how many rounds the figures stand for", () => {
   assert.equal(baselineWords({ all, target }),
     "φ is the speed-up over the fastest vanilla here, in the same precision: "
     + "57.0 tokens/s on CPU cores 0, 1. "
-    + "Like for like, on the cores of DuoDecoding's target: 46.5 tokens/s on CPU core 1.");
+    + "Vanilla on the cores of DuoDecoding's target: 46.5 tokens/s on CPU core 1.");
   assert.match(baselineWords({ all: null, target: null }),
-    /^The speed-up φ was not measured.* press “Like for like”: one more run\.$/);
+    /^The speed-up φ was not measured.* press “Race on equal cores”: one more run\.$/);
   const spreads = [3, 1].map((runs) => spreadWords({ runs, tps_lowest: 40.04, tps_highest: 52.5 }));
   assert.deepEqual(spreads, ["40.0 to 52.5", ""]);
   const medians = "Medians of 3 rounds, and φ between these; tokens/s from the slowest to the fastest";

@@ -83,7 +83,7 @@ function axisNodes(pays, toX, toY) {
   return [
     ...RATIO_TICKS.map((ratio) => text(toX(placeOfRatio(ratio, pays)), bottom + 14, "middle", String(ratio))),
     ...[0.1, 0.3, 0.5, 0.7, 0.9].map((alpha) => text(MAP_LEFT - 4, toY(placeOfAlpha(alpha, pays)) + 4, "end", String(alpha))),
-    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "T_target / T_draft"), upward,
+    text((MAP_LEFT + MAP_WIDTH - MAP_RIGHT) / 2, MAP_HEIGHT - 6, "middle", "draft steps per target pass"), upward,
   ];
 }
 
@@ -194,7 +194,7 @@ function createPanel(panel, whole, pays, move) {
   };
 }
 
-const ROWS = { here: "row cost as here", free: "free rows (a large GPU)" };
+const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
 const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes. What was measured over all tasks stands beside it.";
 
@@ -212,7 +212,7 @@ function legendNodes({ gain, colours }) {
   return [
     item("phi", scale, "speed-up φ over vanilla: brown loses, green gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `${percent} gained`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
+    item("gain", line(""), `${percent} faster than vanilla`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
 }
 
@@ -234,7 +234,7 @@ export function createMap({ pays, speeds }, chosen) {
   };
   const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(speeds, panel.method), pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
-  const choice = el("select", { class: "ll-select", "aria-label": "What a row costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
+  const choice = el("select", { class: "ll-select", "aria-label": "What an extra token costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
   choice.value = chosen.rows ?? "here";
   choice.addEventListener("change", () => {
     chosen.rows = choice.value;

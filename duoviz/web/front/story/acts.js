@@ -165,12 +165,14 @@ function drawWrong({ iteration, tail }, motion, size) {
 }
 
 export function wrong(stop, { figure, motion, script, width, height }) {
-  const { iteration, tail, accepted, alone } = stop;
+  const { iteration, tail, accepted, alone, lost } = stop;
   const [before, coming] = [iteration.committed.slice(0, accepted), iteration.committed.slice(accepted, accepted + 1)];
   const text = createText({ ...tail, tokens: [...tail.tokens, ...before] }, coming);
   const { node, parts, of, first, correction } = drawWrong(stop, motion, { width, height });
   const counter = el("p", { class: "dv-story-count" }, accepted ? passWords(accepted) : "");
-  figure.append(text.node, node, counter);
+  const bill = el("p", { class: "dv-story-label" }, lost);
+  figure.append(text.node, node, counter, bill);
+  hide(bill);
   parts.forEach(({ show }) => show("pending"));
   of("accepted").forEach(({ group, show }) => {
     show("accepted");
@@ -179,7 +181,8 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   hide(correction.group);
   script.wait(READING);
   script.act(() => first.show("rejected"), 2 * SEEN);
-  script.act(() => fall(motion, of("rejected", "discarded")), MOVE_SECONDS + SEEN);
+  script.act(() => fall(motion, of("rejected", "discarded")), MOVE_SECONDS);
+  script.act(() => bring(motion, bill), MOVE_SECONDS + SEEN);
   script.act(() => {
     correction.show("correction");
     bring(motion, correction.group);
@@ -206,7 +209,7 @@ const RACE_SECONDS = 6;
 
 const depthOf = (nodes, { parent }) => (parent < 0 ? 0 : 1 + depthOf(nodes, nodes[parent]));
 
-function createRow({ iteration, tail, nodes, candidates, trace }, { width, height }) {
+function createRow({ iteration, tail, nodes, candidates, sum, trace }, { width, height }) {
   const chart = createCandidates();
   // Part of a picture: what it means is told by the story's words.
   chart.node.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
@@ -214,7 +217,8 @@ function createRow({ iteration, tail, nodes, candidates, trace }, { width, heigh
   const inner = isNarrow ? width : TREES_PART * (width - GAP);
   const tree = createTree(nodes, tail, { width: inner, height, lines: isNarrow ? 2 : 1, isShort: isNarrow });
   const label = iteration.sequences === 1 ? "Sure: one sequence" : `Unsure: ${iteration.sequences} sequences`;
-  const node = el("div", { class: "dv-story-row" }, el("p", { class: "dv-story-label" }, label), chart.node, tree.node);
+  const head = el("p", { class: "dv-story-label" }, label, el("span", { class: "dv-story-sum" }, sum));
+  const node = el("div", { class: "dv-story-row" }, head, chart.node, tree.node);
   const find = (selector) => [...chart.node.querySelectorAll(selector)];
   const draw = (known) => {
     chart.draw({ ...iteration, candidates }, trace.header, known);
@@ -293,7 +297,7 @@ function createSide({ name, tokens, rate, passes }) {
 export function race({ sides, wall }, { figure, script, motion }) {
   const slower = RACE_SECONDS / wall;
   const shown = sides.map(createSide);
-  const last = el("p", { class: "dv-story-yours" }, "Now yours.");
+  const last = el("p", { class: "dv-story-yours" }, "Now try your own prompt.");
   figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), last);
   hide(last);
   script.act(() => shown.forEach((side) => side.show(0, 0)), ROW_READING);

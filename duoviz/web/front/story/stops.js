@@ -2,7 +2,7 @@
 // so that other recordings tell the same story. A stop for which they hold nothing is left out.
 
 import { aboutOf } from "../visualizer/methods.js";
-import { count, known } from "../visualizer/words.js";
+import { count, countGuesses, fixed, known, quote } from "../visualizer/words.js";
 
 // What can be followed at once, and a text that a line or two hold.
 const [MOST_GUESSES, MOST_NODES, MOST_SEQUENCES, LEAST_SURE, LONGEST_SHORT, TAIL] = [8, 20, 6, 4, 4, 60];
@@ -92,7 +92,7 @@ const [ALONE_TOKENS, LEAST_BARS] = [4, 3];
 // For how long a bar of the large model alone should fill, and how many times slower it may be shown for that.
 const [BAR_SECONDS, SLOWER] = [1.7, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]];
 // A time that is so many times as long is a little longer; beyond the second, checking is not cheap.
-const [A_LITTLE, NOT_CHEAP] = [1.5, 4];
+const [A_LITTLE, NOT_CHEAP] = [1.1, 4];
 const ALIKE = 0.05;
 export const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
@@ -111,7 +111,7 @@ export function slowerOf({ iterations }) {
 function oneAtATime({ alone }) {
   const some = alone && singleTokens(alone.iterations, ALONE_TOKENS);
   return some && {
-    words: "A language model writes one token: a word or a part of one. For the next, it reads its millions of numbers again: one pass.",
+    words: "A language model writes one token: a word or part of one. For the next it reads all its numbers again. That is one pass.",
     seen: "A bar fills, and a token is added to the text; four times.",
     trace: alone, from: some[0].index, to: some.at(-1).index, tail: tailBefore(alone.iterations, some[0].index),
     tokens: tokensOf(some),
@@ -169,32 +169,48 @@ function writtenAlone({ told, alone }, { isCut, tokens }, { index, committed }) 
   return { isCut, tokens: tokensOf(alone.iterations).slice(end - committed.length - tokens.length, end) };
 }
 
+// What a wrong guess takes with it: itself, the guesses checked after it, and all that the draft made meanwhile.
+function lostIn({ checked, drafted, draft }) {
+  const after = checked.filter(({ status }) => status === "discarded").length;
+  const meanwhile = proposedOf(drafted).length;
+  const seconds = draft.reduce((sum, { start, end }) => sum + end - start, 0);
+  const { text } = checked.find(({ status }) => status === "rejected");
+  const more = [after && `${countGuesses(after)} after it`, meanwhile && `${countGuesses(meanwhile)} made meanwhile`];
+  const cost = meanwhile ? `: ${inMs(seconds)} of the small model's work` : "";
+  return `Thrown away: ${[quote(text), ...more.filter(Boolean)].join(" and ")}${cost}.`;
+}
+
 // 5: a wrong guess, and what stands there instead; in the same check, if that has one.
 function wrongGuesses(runs) {
   const check = wrongCheck(runs.told.iterations, runs.pair?.check);
   if (!check) return null;
   const { tail } = shownAt(runs.told, check);
   const alone = isSame(runs, check) ? writtenAlone(runs, tail, check) : null;
-  const always = alone ? " So the text is always the large model's own." : "";
+  const always = alone ? ", so the text is always its own" : "";
   return {
-    words: `At the first wrong guess it writes its own token instead.${always}`,
+    words: `With it goes every guess after it. The large model writes its own token instead${always}.`,
     seen: "The wrong guess and those after it fall away; the large model's own token moves into the text.",
     trace: runs.told, iteration: check, tail, accepted: acceptedOf(check).length, alone,
+    lost: lostIn(check),
   };
 }
 
+// θ is a product; its second factor is not recorded.
+const sumOf = ({ theta, candidates: [{ p }] }) => (
+  `θ = ${fixed(p, 2)} (best word) × ${fixed(theta / p, 2)} (best after it) = ${fixed(theta, 3)}`);
+
 const withBars = (trace, iteration) => ({
   ...shownAt(trace, iteration), nodes: proposedOf(iteration.drafted),
-  candidates: iteration.candidates.slice(0, Math.max(LEAST_BARS, iteration.sequences + 1)),
+  candidates: iteration.candidates.slice(0, Math.max(LEAST_BARS, iteration.sequences + 1)), sum: sumOf(iteration),
 });
 
 // 6: one sequence where the first token was sure, several where it was not.
 function severalSequences({ told }) {
   const [sure, unsure] = [sureGuess(told.iterations), unsureGuess(told.iterations)];
   return unsure && {
-    words: "When the small model is sure, it guesses one long sequence; when it is not, several short ones. "
-      + "The line θ decides.",
-    seen: "Each first token whose bar passes the line θ begins a sequence of its own.",
+    words: "A sure small model guesses one long sequence, an unsure one several short ones: "
+      + "every word above the line θ (theta) starts one.",
+    seen: "Each first token whose bar passes the line θ starts a sequence of its own.",
     trace: told, parts: [sure, unsure].filter(Boolean).map((iteration) => withBars(told, iteration)),
   };
 }
@@ -230,8 +246,8 @@ const TOLD = [
   ["one", "One at a time", oneAtATime],
   ["cheap", "Checking is cheap", checkingIsCheap],
   ["guess", "Guess meanwhile", guessMeanwhile],
-  ["right", "Right guesses are free", rightGuesses],
-  ["wrong", "Wrong guesses cost little", wrongGuesses],
+  ["right", "Right guesses cost almost nothing", rightGuesses],
+  ["wrong", "A wrong guess is thrown away", wrongGuesses],
   ["several", "Unsure? Several sequences", severalSequences],
   ["race", "What it brings", whatItBrings],
 ];

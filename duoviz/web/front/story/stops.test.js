@@ -28,12 +28,21 @@ test("the guesses of one stop are what the next two check, and what is read ther
   const written = textsOf([...wrong.tail.tokens, ...wrong.iteration.committed]);
   assert.ok(TOLD.end.text.includes(written));
   assert.equal(textsOf(wrong.alone.tokens), written);
+  // What the wrong guess takes with it: as many tokens as stand in the recording as such.
+  const { checked: both, drafted } = wrong.iteration;
+  const lost = [both.filter(({ status }) => status === "discarded"), drafted].map(({ length }) => length);
+  const told = [...wrong.lost.matchAll(/(\d+) guess(?:es)? (after|made)/g)].map(([, number]) => Number(number));
+  assert.deepEqual(told, lost.filter(Boolean));
+  assert.ok(wrong.lost.includes(both.find(({ status }) => status === "rejected").text.trim()));
 });
 
 test("one beginning where the draft was sure, several where it was not, and θ between the bars", () => {
   const { parts: [sure, unsure] } = byKind(stopsOf(TOLD, ALONE)).several;
   assert.ok(sure.iteration.sequences === 1 && unsure.iteration.sequences > 1);
-  for (const { iteration, candidates, nodes } of [sure, unsure]) {
+  for (const { iteration, candidates, nodes, sum } of [sure, unsure]) {
+    const [best, next, theta] = sum.match(/[01]\.\d+/g).map(Number);
+    assert.equal(best, Number(candidates[0].p.toFixed(2)));
+    assert.ok(Math.abs(best * next - theta) < 0.012 && Math.abs(theta - iteration.theta) < 0.001, sum);
     const over = candidates.filter(({ p }) => p > iteration.theta);
     assert.deepEqual(over.map(({ id }) => id), nodes.filter(({ parent }) => parent < 0).map(({ id }) => id));
   }

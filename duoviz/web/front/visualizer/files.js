@@ -30,8 +30,8 @@ function saveButtons(context, tell) {
   ]);
   return [
     saved("Save trace", ".duoviz.json", () => json(traceOf(state))),
-    saved("Timeline for Perfetto", ".perfetto.json", () => json(chromeTrace(state))),
-    ...(replayParts ? [saved("Save as one file", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : []),
+    saved("Save trace for Perfetto", ".perfetto.json", () => json(chromeTrace(state))),
+    ...(replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : []),
     ...pictures,
   ];
 }

@@ -9,7 +9,7 @@ import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown, firstBorn } from "./moments.js";
 import { proposalsOf } from "./sentence.js";
 import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
-import { count, fixed, known, MARKS, quote } from "./words.js";
+import { count, fixed, known, MARKS, percent, quote } from "./words.js";
 
 const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
   : "Hover over a token for its probability (keys: W, S).");
@@ -75,14 +75,16 @@ function edgePath(item, nodes, right) {
   return edge;
 }
 
+const chanceWords = (share) => (share < 0.005 ? "under 1 %" : percent(share));
+
 function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: an unfinished guess, not verified"];
   const facts = [named, `${status}, ${originOf(source, header)}`];
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
-  if (known(q)) facts.push(`q (draft) ${fixed(q, 3)}`);
+  if (known(q)) facts.push(`draft ${chanceWords(q)}`);
   if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
-  facts.push(known(p) ? `p (target) ${fixed(p, 3)}` : "not tested by the target");
+  facts.push(known(p) ? `target ${chanceWords(p)}` : "not tested by the target");
   return facts;
 }
 
