@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from duoviz.version import VERSION as __version__  # noqa: F401
 
@@ -17,21 +17,38 @@ SPINS = 2_000
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
 
-# Where each name is from. What decodes is imported with its first use: the page's process never needs it.
-HOMES = {
-    "Engine": "duoviz.decoding.engine:Engine",
-    "Iteration": "duoviz.decoding.iteration:Iteration",
-    "Settings": "duoviz.decoding.settings:Settings",
-    "UserError": "duoviz.errors:UserError",
-    "generate": "duoviz.runner:stream",
-    "load_engine": "duoviz.decoding.engine:load_engine",
-}
-__all__ = list(HOMES)
+# `open` is not among them: `from duoviz import *` keeps Python's own.
+__all__ = ["Engine", "Event", "Iteration", "Lane", "Race", "Run", "Settings", "UserError", "generate", "load_engine"]
+__all__ += ["race", "run"]
 
+if TYPE_CHECKING:
+    from duoviz.api import generate, race, run
+    from duoviz.decoding.engine import Engine, load_engine
+    from duoviz.decoding.settings import Settings
+    from duoviz.errors import UserError
+    from duoviz.notebook import Race, Run
+    from duoviz.notebook import open as open
+    from duoviz.runs import Lane
+    from duoviz.trace.types import Event, Iteration
+else:
+    # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
+    HOMES = {
+        "api": ("generate", "race", "run"),
+        "decoding.engine": ("Engine", "load_engine"),
+        "decoding.settings": ("Settings",),
+        "errors": ("UserError",),
+        "notebook": ("Race", "Run", "open"),
+        "runs": ("Lane",),
+        "trace.types": ("Event", "Iteration"),
+    }
 
-def __getattr__(name: str) -> Any:
-    if name not in HOMES:
+    def __getattr__(name):
+        from importlib import import_module
+
+        for home, names in HOMES.items():
+            if name in names:
+                return getattr(import_module(f"duoviz.{home}"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pkgutil import resolve_name
 
-    return resolve_name(HOMES[name])
+    def __dir__():
+        return sorted({*globals(), *__all__, "open"})

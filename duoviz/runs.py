@@ -77,7 +77,7 @@ def summary(trace: dict, figures: dict | None = None) -> dict:
         "text": text_of(trace["iterations"]),
         "token_ids": [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]],
         "stopped": last["stopped"],
-        "settings": {"method": header["method"], "pair": header["pair"], **header["settings"]},
+        "settings": {"method": header["method"], "pair": header.get("pair"), **header["settings"]},
         "metrics": figures or metrics(trace),
     } | ({"message": last["message"]} if "message" in last else {})
 
@@ -91,7 +91,7 @@ def end(iterations: list[dict], stopped: str | None, message: str | None = None)
 def row(trace: dict, lane: str, repeat: int) -> dict:
     """One run of a comparison: prompt, method (the lane's name), cores, repeat, its summary and the trace."""
     header = trace["header"]
-    about = {"prompt": header["prompt"], "method": lane, "cores": header["settings"]["cores"], "repeat": repeat}
+    about = {"prompt": header["prompt"], "method": lane, "cores": header["settings"].get("cores"), "repeat": repeat}
     return {**about, **summary(trace), "trace": trace}
 
 

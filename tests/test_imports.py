@@ -17,6 +17,8 @@ recordings
 lab
 space workers
 web
+notebook
+api
 options
 commands
 __main__

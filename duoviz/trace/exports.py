@@ -17,25 +17,57 @@ outcome, tested, accepted, sequence
               the verdict
 new_tokens    committed in this iteration
 from_target   how many of them are the target's own
-text          their text as a JSON string, so that one row stays one line and no text is taken for a formula
+text          their text
 """
 
-import json
 import math
+from collections.abc import Iterator
 
 from duoviz.csv_text import csv_text
 from duoviz.trace.metrics import timed
 from duoviz.trace.reading import TraceError
 
 NOT_PROPOSED = {"correction", "window"}
+CHOSEN = {"accepted", "correction"}
 OF_TIME = ("target_start", "target_end", "draft_start", "draft_end", "draft_busy", "sync")
 
 
 def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
-    unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)
-    rows = [iteration_row(iteration) | unknown for iteration in trace["iterations"]]
+    rows = iteration_rows(trace)
     return csv_text([list(rows[0]), *(list(row.values()) for row in rows)])
+
+
+def iteration_rows(trace: dict) -> list[dict]:
+    """The lines of the table, by column."""
+    unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)
+    return [iteration_row(iteration) | unknown for iteration in trace["iterations"]]
+
+
+def token_rows(trace: dict) -> list[dict]:
+    """A line for each token of the text, by column; q and p: its probability to what drafted it and to the target."""
+    known = timed(trace)
+    return [
+        {
+            "iteration": iteration["index"],
+            "id": token["id"],
+            "text": token["text"],
+            "source": token["source"],
+            "sync": iteration["sync"] if known else None,
+            **{name: node and node[name] for name in ("q", "p")},
+            "gap": token["gap"],
+        }
+        for iteration in trace["iterations"]
+        for token, node in chosen(iteration)
+    ]
+
+
+def chosen(iteration: dict) -> Iterator[tuple[dict, dict | None]]:
+    """The tokens committed in an iteration, each with its node in a tree where there is one."""
+    nodes = [node for node in iteration["checked"] + iteration["drafted"] if node["status"] in CHOSEN]
+    for token in iteration["committed"]:
+        at = next((at for at, node in enumerate(nodes) if node["id"] == token["id"]), None)
+        yield token, None if at is None else nodes.pop(at)
 
 
 def iteration_row(iteration: dict) -> dict:
@@ -61,7 +93,7 @@ def iteration_row(iteration: dict) -> dict:
         **{name: verdict[name] for name in ("outcome", "tested", "accepted", "sequence")},
         "new_tokens": len(committed),
         "from_target": sum(token["source"] == "target" for token in committed),
-        "text": json.dumps("".join(token["text"] for token in committed), ensure_ascii=False),
+        "text": "".join(token["text"] for token in committed),
     }
 
 

@@ -8,7 +8,7 @@ from jsonschema_rs import Draft202012Validator
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
 from duoviz.outside import Reader, Refused, wrong_field
-from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION
+from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION, read_schema
 
 MAX_FILE_BYTES = 50_000_000
 MAX_WRITTEN, A_TOKEN = SCHEMA["x-limits"]["written"], SCHEMA["x-limits"]["token"]
@@ -20,6 +20,7 @@ class TraceError(UserError):
 
 # Its errors leave out the value, which may be large.
 TRACE = Draft202012Validator(SCHEMA, mask="")
+RACE = Draft202012Validator(read_schema("race.schema.json"), mask="")
 
 
 def faults(iteration: dict) -> Iterator[str]:
@@ -73,22 +74,46 @@ def read_text(path: Path) -> str:
 
 def parse_trace(text: str, name: object) -> dict:
     """The trace that a file's text holds; name: what to call the file. Raises TraceError."""
+    return checked_trace(parse_object(text, name, "trace"), name)
+
+
+def parse_object(text: str, name: object, kind: str) -> dict:
+    """The JSON object that a file's text holds; kind: what the file should be. Raises TraceError."""
     try:
         # Exports replace half a character as they write it.
         value = Reader(refuse_surrogates=False).parse(text.encode("utf-8", "surrogatepass"))
     except Refused as error:
-        raise TraceError(f"{name} is not a trace: it {error}.") from error
+        raise TraceError(f"{name} is not a {kind}: it {error}.") from error
     if not isinstance(value, dict):
-        raise TraceError(f"{name} is not a trace: it is not a JSON object.")
-    header = value.get("header")
-    schema = header.get("schema") if isinstance(header, dict) else None
+        raise TraceError(f"{name} is not a {kind}: it is not a JSON object.")
+    return value
+
+
+def check_schema(schema: object, name: object) -> None:
+    """Raise TraceError for a file that another version wrote."""
     if isinstance(schema, int | float) and not isinstance(schema, bool) and schema == int(schema) != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
         raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
+
+
+def checked_trace(value: dict, name: object) -> dict:
+    """The value, which is a trace. Raises TraceError."""
+    header = value.get("header")
+    check_schema(header.get("schema") if isinstance(header, dict) else None, name)
     if (wrong := wrong_in_trace(value)) is not None:
         raise TraceError(f'{name} is not a trace: "{wrong}" is missing or wrong.')
     if not value["iterations"]:
         raise TraceError(f"{name} has no iterations, so there is nothing to show.")
+    return value
+
+
+def checked_race(value: dict, name: object) -> dict:
+    """The value, which is a race of which every run is a trace. Raises TraceError."""
+    check_schema(value.get("schema"), name)
+    if (wrong := wrong_field(RACE, value)) is not None:
+        raise TraceError(f'{name} is not a race: "{wrong}" is missing or wrong.')
+    for number, recording in enumerate(value["recordings"], 1):
+        checked_trace(recording["trace"], f"Run {number} of {name}")
     return value
 
 

@@ -1,7 +1,9 @@
 """A run as one HTML file that needs neither a server nor a network."""
 
 import base64
+import gzip
 import hashlib
+import json
 from functools import cache
 
 from duoviz.web.front import STATIC, methods_json, style
@@ -23,6 +25,12 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 
+ABOUT = """<h1>duoviz: a recorded run</h1>
+<p class="about">This file replays, step by step and with the measured times, how a language model wrote a text. In all
+methods but vanilla, something cheaper (such as a small draft model) guessed tokens ahead, and the large target model
+checked several guesses at once. The guesses change only the speed. Press play, or use the arrow keys.</p>
+"""
+
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -33,11 +41,7 @@ PAGE = """<!doctype html>
 <style>{css}</style>
 </head>
 <body>
-<h1>duoviz: a recorded run</h1>
-<p class="about">This file replays, step by step and with the measured times, how a language model wrote a text. In all
-methods but vanilla, something cheaper (such as a small draft model) guessed tokens ahead, and the large target model
-checked several guesses at once. The guesses change only the speed. Press play, or use the arrow keys.</p>
-<div class="dv-root"></div>
+{about}<div class="dv-root"></div>
 <script type="application/json" id="methods">{methods}</script>
 <script type="application/json" id="trace">{trace}</script>
 <script>{script}</script>
@@ -54,7 +58,7 @@ def replay_parts() -> tuple[str, str]:
     before, after = PAGE.split("{trace}")
     # The visualizer's rules are written to be nested.
     css = f"{PAGE_CSS}body {{\n{style('visualizer')}}}\n"
-    head = before.format(policy=POLICY.format(digest=digest), css=css, methods=methods_json())
+    head = before.format(policy=POLICY.format(digest=digest), css=css, about=ABOUT, methods=methods_json())
     return head, after.format(script=code)
 
 
@@ -62,3 +66,20 @@ def replay_page(trace_json: str) -> str:
     """The file for a trace's JSON, which must be valid: its markup stays text."""
     before, after = replay_parts()
     return before + trace_json.replace("<", "\\u003c") + after
+
+
+# Bytes of a frame, which a notebook keeps with it; nothing of ours can measure there how high it should be.
+MOST_IN_A_FRAME = 500_000
+FRAME = (
+    "<iframe sandbox='allow-scripts allow-downloads' title='A recorded run' "
+    "style='width: 100%; height: {height}px; border: 0; resize: vertical' srcdoc='{page}'></iframe>"
+)
+FRAME_HEIGHT = 760
+TOO_LONG = "<p>This run is too long to be replayed in a notebook: save it with <code>run.save('run.html')</code>.</p>"
+
+
+def replay_frame(trace_json: str) -> str:
+    """The file in a frame of its own, for a notebook's output: its script reaches nothing outside of it."""
+    packed = base64.b64encode(gzip.compress(trace_json.encode("utf-8", "replace"), mtime=0)).decode()
+    page = replay_page(json.dumps(packed)).replace(ABOUT, "").replace("&", "&amp;").replace("'", "&#39;")
+    return FRAME.format(height=FRAME_HEIGHT, page=page) if len(page.encode()) <= MOST_IN_A_FRAME else TOO_LONG

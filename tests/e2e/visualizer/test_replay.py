@@ -5,7 +5,7 @@ import json
 
 from playwright.sync_api import expect
 
-from duoviz.web.replay import replay_page
+from duoviz.web.replay import replay_frame, replay_page
 from tests.e2e.pages import download, fits, show, shown
 
 HOSTILE = [
@@ -73,3 +73,22 @@ def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tr
     fetched = page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'done', () => 'refused')")
     assert fetched == "refused" and len(blocked) >= 2
     assert page.evaluate("window.hacked") is None
+
+
+def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page, traces, tmp_path):
+    """No network, no storage, and a notebook that lets the frame see nothing of its page."""
+    output = new_page(offline=True, viewport={"width": 1000, "height": 900})
+    requests, errors = [], []
+    output.on("request", lambda request: requests.append(request.url))
+    output.on("pageerror", lambda error: errors.append(str(error)))
+    file = tmp_path / "notebook.html"
+    file.write_text(f"<!doctype html><body>{replay_frame(json.dumps(traces['duotree']))}", encoding="utf-8")
+    output.goto(file.as_uri())
+    frame = output.frame_locator("iframe")
+    expect(frame.locator(".dv")).to_have_attribute("data-state", "done")
+    written = frame.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent).join('')")
+    assert written == traces["duotree"]["end"]["text"]
+    inside = output.frames[1]
+    assert inside.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert inside.evaluate("(() => { try { return parent.document.title } catch { return 'refused' } })()") == "refused"
+    assert set(requests) <= {file.as_uri(), "about:srcdoc"} and not errors

@@ -1,0 +1,205 @@
+"""Runs and races as objects: for a notebook, a script, and what was saved earlier."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from duoviz import comparison
+from duoviz.command_line import check_write
+from duoviz.csv_text import csv_text
+from duoviz.errors import UserError
+from duoviz.runs import row, text_of
+from duoviz.trace.exports import csv_table, iteration_rows, perfetto_events, token_rows
+from duoviz.trace.metrics import metrics
+from duoviz.trace.reading import checked_race, checked_trace, parse_object, read_text
+from duoviz.trace.schema import SCHEMA_VERSION
+from duoviz.trace.types import Iteration, Metrics, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from duoviz.lab.results import Results
+
+# What a file is saved as, by the end of its name.
+RUN_FILES = {
+    ".html": lambda run: run.to_html(),
+    ".csv": lambda run: csv_table(run.trace),
+    ".perfetto.json": lambda run: json.dumps(perfetto_events(run.trace), ensure_ascii=False),
+    ".json": lambda run: json.dumps(run.trace, ensure_ascii=False),
+}
+RACE_FILES = {".csv": lambda race: race.to_csv(), ".json": lambda race: json.dumps(race.file(), ensure_ascii=False)}
+
+
+class Run:
+    """One run: its text, its figures, and its whole trace."""
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+
+    @property
+    def text(self) -> str:
+        return text_of(cast("list[dict]", self.iterations))
+
+    @property
+    def token_ids(self) -> list[int]:
+        return [token["id"] for iteration in self.iterations for token in iteration["committed"]]
+
+    @property
+    def iterations(self) -> list[Iteration]:
+        return self.trace["iterations"]
+
+    @property
+    def method(self) -> str:
+        return self.trace["header"]["method"]
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it ended: `eos`, `length`, `context`, `stopped` or `error`; None where that is not known."""
+        end = self.trace["end"]
+        return end and end["stopped"]
+
+    @property
+    def message(self) -> str:
+        """A sentence on what ended the run or held it up, "" where nothing did."""
+        return (self.trace["end"] or {}).get("message", "")
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """See `duoviz.trace.metrics`; times in seconds, None where a figure is not known."""
+        return cast(Metrics, metrics(cast(dict, self.trace)))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as what the name ends with: `.json` (the trace), `.html` (a replay), `.csv` or `.perfetto.json`."""
+        return save(self, path, RUN_FILES)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row an iteration; the columns are those of the CSV file (`duoviz.trace.exports`)."""
+        return frame(iteration_rows(cast(dict, self.trace)))
+
+    def tokens_to_pandas(self) -> pd.DataFrame:
+        """A row a token of the text."""
+        return frame(token_rows(cast(dict, self.trace)))
+
+    def to_html(self) -> str:
+        """The page that replays the run without a server."""
+        from duoviz.web.replay import replay_page
+
+        return replay_page(json.dumps(self.trace, ensure_ascii=False))
+
+    def _repr_html_(self) -> str:
+        from duoviz.web.replay import replay_frame
+
+        return replay_frame(json.dumps(self.trace, ensure_ascii=False))
+
+    def __repr__(self) -> str:
+        speed, tau = (self.metrics[name] for name in ("tps", "tau"))
+        known = [f"{self.metrics['new_tokens']} tokens", speed and f"{speed:.1f} tokens/s", tau and f"τ {tau:.2f}"]
+        return f"<Run of {self.method}: {', '.join(filter(None, [*known, self.message]))}>"
+
+
+class Race:
+    """Runs of several lanes on the same prompts.
+
+    lanes: name and method of each. rows: see `runs.row`. result: what a race of two lanes on one prompt came to (see
+    `comparison.outcome`), None of others.
+    """
+
+    def __init__(self, lanes: Sequence[dict], rows: Sequence[dict], result: dict | None = None):
+        self.lanes, self.rows, self.result = list(lanes), list(rows), result
+
+    @property
+    def runs(self) -> list[Run]:
+        """Each run, in the order of `to_pandas()`."""
+        return [Run(row["trace"]) for row in self.rows]
+
+    @cached_property
+    def disturbance(self) -> str | None:
+        """What disturbed the race, in a sentence."""
+        return comparison.disturbance(self.rows)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A row a lane: the medians of its runs, and φ where vanilla ran too (see `comparison.table`)."""
+        return frame(comparison.table(self.rows, disturbed=self.disturbance is not None))
+
+    @property
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """The table's figures by lane."""
+        return {line["method"]: line for line in comparison.table(self.rows, disturbed=self.disturbance is not None)}
+
+    def lines(self) -> list[dict]:
+        """A line a run, by column."""
+        names = ("prompt", "method", "cores", "repeat", "stopped")
+        lines = [{name: row[name] for name in names} | row["metrics"] | {"text": row["text"]} for row in self.rows]
+        return [{"lane": line.pop("method"), **line} for line in lines]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row a run."""
+        return frame(self.lines())
+
+    def to_csv(self) -> str:
+        """A line a run, under a line of column names."""
+        lines = self.lines()
+        return csv_text([list(lines[0]), *(list(line.values()) for line in lines)])
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as what the name ends with: `.json` (a race that the Compare tab opens) or `.csv` (a line a run)."""
+        return save(self, path, RACE_FILES)
+
+    def file(self) -> dict:
+        """What a race file holds. Raises UserError for a race that is not of two lanes on one prompt."""
+        if self.result is None:
+            raise UserError("A race file holds two lanes on one prompt: save each of these runs by itself.")
+        recordings = [{"lane": row["method"], "repeat": row["repeat"], "trace": row["trace"]} for row in self.rows]
+        repeats = 1 + max(row["repeat"] for row in self.rows)
+        about = {"schema": SCHEMA_VERSION, "repeats": repeats, "lanes": self.lanes}
+        return {**about, "recordings": recordings, "result": self.result}
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        said = filter(None, [self.disturbance, self.result["headline"] if self.result else None])
+        return "".join(f"<p>{escape(words)}</p>" for words in said) + self.table.to_html(index=False, na_rep="–")
+
+    def __repr__(self) -> str:
+        return f"<Race of {', '.join(lane['name'] for lane in self.lanes)}: {len(self.rows)} runs>"
+
+
+def open(path: str | os.PathLike[str]) -> Run | Race | Results:
+    """A saved run, a saved race, or the Lab's results in a folder or a zip. Raises UserError."""
+    from duoviz.lab.results import is_results, load
+
+    path = Path(path)
+    if is_results(path):
+        return load(path)
+    value = parse_object(read_text(path), path, "trace")
+    if "recordings" not in value:
+        return Run(cast(Trace, checked_trace(value, path)))
+    race = checked_race(value, path)
+    rows = [row(each["trace"], each["lane"], each["repeat"]) for each in race["recordings"]]
+    return Race(race["lanes"], rows, race["result"])
+
+
+def save(shown: Run | Race, path: str | os.PathLike[str], kinds: dict) -> Path:
+    """Write a file of the kind that its name ends with. Raises UserError."""
+    path = Path(path)
+    ending = next((ending for ending in kinds if path.name.endswith(ending)), None)
+    if ending is None:
+        raise UserError(f"{path.name}: end the file's name with one of {', '.join(kinds)}.")
+    content = kinds[ending](shown)
+    with check_write(path):
+        # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
+        path.write_text(content, encoding="utf-8", errors="replace", newline="")
+    return path
+
+
+def frame(lines: Sequence[dict]) -> pd.DataFrame:
+    """A table of these lines."""
+    import pandas as pd
+
+    return pd.DataFrame(lines)

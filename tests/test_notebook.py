@@ -1,0 +1,192 @@
+"""Runs and races as objects: what they hold, what they are saved as, and what reads it again."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import duoviz
+from duoviz.decoding import METHODS
+from duoviz.folders import ASSETS
+from duoviz.trace import types
+from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.metrics import metrics
+from duoviz.trace.schema import SCHEMA
+from duoviz.web.replay import replay_page
+from tests.app import ROOT
+from tests.tiny import tiny_engine
+
+SETTINGS = duoviz.Settings(max_new_tokens=24)
+RECORDED = sorted((ASSETS / "traces").glob("*.duoviz.json"))
+
+
+@pytest.fixture(scope="module")
+def run():
+    return duoviz.run(tiny_engine(noise=0.3), "speculative", "hello", SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def race():
+    return duoviz.race(tiny_engine(noise=0.3), ["vanilla", "speculative"], "hello", SETTINGS, repeats=2)
+
+
+def test_a_run_is_what_its_events_say(run):
+    events = list(duoviz.generate(tiny_engine(noise=0.3), "speculative", "hello", SETTINGS))
+    assert [event["type"] for event in events] == ["header"] + ["iteration"] * len(run.iterations) + ["end"]
+    assert run.text == events[-1]["end"]["text"] and run.stopped == "length" and run.message == ""
+    assert run.metrics == metrics(run.trace) and run.metrics["new_tokens"] == 24
+    tokens = run.tokens_to_pandas()
+    assert list(tokens["id"]) == run.token_ids and "".join(tokens["text"]) == run.text
+    assert list(tokens["iteration"]) == [each["index"] for each in run.iterations for _ in each["committed"]]
+    assert set(tokens["source"]) == {"draft", "target"}
+    assert tokens["p"].notna().all() and (tokens["q"].notna() == (tokens["source"] == "draft")).all()
+    lines = run.to_pandas()
+    assert list(lines.columns) == csv_table(run.trace).splitlines()[0].split(",")
+    assert "".join(lines["text"]) == run.text and lines["new_tokens"].sum() == 24
+    assert repr(run).startswith("<Run of speculative: 24 tokens, ")
+
+
+def test_what_is_saved_is_read_again(run, race, tmp_path):
+    names = "a.json", "a.html", "a.csv", "a.perfetto.json"
+    made = {name: run.save(tmp_path / name).read_bytes().decode() for name in names}
+    assert duoviz.open(tmp_path / "a.json").trace == run.trace
+    assert made["a.html"] == replay_page(json.dumps(run.trace, ensure_ascii=False))
+    assert made["a.csv"] == csv_table(run.trace)
+    assert json.loads(made["a.perfetto.json"]) == perfetto_events(run.trace)
+    again = duoviz.open(race.save(tmp_path / "b.json"))
+    assert again.table.equals(race.table) and again.result == race.result
+    assert [each.trace for each in again.runs] == [each.trace for each in race.runs]
+    with pytest.raises(duoviz.UserError, match=r"a\.txt: end the file's name with one of \.html"):
+        run.save(tmp_path / "a.txt")
+    with pytest.raises(duoviz.UserError, match="nowhere"):
+        run.save(tmp_path / "nowhere" / "a.json")
+
+
+def test_a_race_is_a_line_a_run_and_a_line_a_lane(race, tmp_path):
+    assert race.to_pandas()["lane"].tolist() == ["vanilla", "speculative", "speculative", "vanilla"]
+    assert race.table["method"].tolist() == ["vanilla", "speculative"] and race.table["same_text"].tolist() == [2, 2]
+    assert race.metrics["speculative"]["tau"] == race.runs[1].metrics["tau"] > 1
+    lines = list(csv.DictReader(io.StringIO(race.save(tmp_path / "a.csv").read_text())))
+    assert [line["text"] for line in lines] == [each.text for each in race.runs]
+    assert race.result["verdict"]["verdict"] == "equal"
+    assert "speculative" in race._repr_html_()
+
+
+def test_a_race_of_more_lanes_or_prompts_is_saved_run_by_run(tmp_path):
+    lanes = [
+        "vanilla",
+        duoviz.Lane("hot", "vanilla", duoviz.Settings(max_new_tokens=4, temperature=1.0)),
+        "speculative",
+    ]
+    race = duoviz.race(tiny_engine(), lanes, ["a", "b"], duoviz.Settings(max_new_tokens=4))
+    assert len(race.runs) == 6 and race.to_pandas()["prompt"].nunique() == 2
+    with pytest.raises(duoviz.UserError, match="two lanes on one prompt"):
+        race.save(tmp_path / "a.json")
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_what_is_no_run_is_refused_in_a_sentence(tmp_path, race):
+    with pytest.raises(duoviz.UserError, match="There is no file"):
+        duoviz.open(tmp_path / "none.json")
+    (tmp_path / "a.json").write_text("[]")
+    with pytest.raises(duoviz.UserError, match="not a JSON object"):
+        duoviz.open(tmp_path / "a.json")
+    value = race.file()
+    first = value["recordings"][0]
+    header = {name: part for name, part in first["trace"]["header"].items() if name != "target"}
+    headless = first | {"trace": first["trace"] | {"header": header}}
+    spoilt = {
+        "schema 2": value | {"schema": 2},
+        '"lanes" is missing': {name: value[name] for name in value if name != "lanes"},
+        'Run 1 of .* "header.target" is missing': value | {"recordings": [headless]},
+    }
+    for words, content in spoilt.items():
+        (tmp_path / "a.json").write_text(json.dumps(content))
+        with pytest.raises(duoviz.UserError, match=words):
+            duoviz.open(tmp_path / "a.json")
+
+
+def test_the_labs_results_are_opened_too():
+    results = duoviz.open(ASSETS / "results" / "two-cores.zip")
+    assert results.rows and results.environment
+
+
+@pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.name)
+def test_a_notebook_shows_every_recording_in_a_frame_of_bounded_size(file):
+    shown = duoviz.open(file)._repr_html_()
+    assert shown.startswith("<iframe sandbox='allow-scripts allow-downloads'") and len(shown.encode()) <= 500_000
+
+
+def test_a_run_too_long_for_a_notebook_says_how_to_see_it(run, monkeypatch):
+    monkeypatch.setattr("duoviz.web.replay.MOST_IN_A_FRAME", 1000)
+    assert "run.save('run.html')" in run._repr_html_() and "iframe" not in run._repr_html_()
+
+
+def test_types_have_the_fields_of_the_schema():
+    definitions, end = SCHEMA["$defs"], ("Header", "End", "Iteration", "Node", "Verdict", "Committed", "Candidate")
+    for name in (*end, "Matched", "Start", "Model"):
+        schema, kind = definitions[name.lower()], getattr(types, name)
+        assert set(schema["properties"]) == {*kind.__required_keys__, *kind.__optional_keys__}, name
+        assert set(schema["required"]) == kind.__required_keys__, name
+    assert types.Metrics.__required_keys__ == set(metrics(duoviz.open(RECORDED[0]).trace))
+
+
+def test_every_method_is_one_for_a_type_checker():
+    from duoviz.api import Method
+
+    assert list(Method.__args__) == list(METHODS)
+
+
+def test_every_public_name_is_there_and_what_only_reads_needs_no_torch():
+    code = """if True:
+        import sys, duoviz
+        run = duoviz.open(sys.argv[1])
+        run._repr_html_(), run.to_pandas(), duoviz.Settings(), duoviz.Event, duoviz.Lane, duoviz.Race
+        assert "torch" not in sys.modules
+        assert {*duoviz.__all__, "open"} <= {*dir(duoviz)}
+        [getattr(duoviz, name) for name in dir(duoviz)]
+    """
+    subprocess.run([sys.executable, "-c", code, RECORDED[0]], cwd=ROOT, check=True)
+
+
+# A script with mistakes; each line that has one says which rule of pyright finds it.
+MISTAKES = """
+import duoviz
+from duoviz import Settings, generate, load_engine
+
+settings = Settings(max_new_tokens="a")  # reportArgumentType
+other = Settings(max_tokens=3)  # reportCallIssue
+with load_engine() as engine:
+    for event in generate(engine, "duotre", "hi", settings):  # reportArgumentType
+        if event["type"] == "iteration":
+            event["ned"]  # reportGeneralTypeIssues
+            words = [token["txt"] for token in event["iteration"]["committed"]]  # reportGeneralTypeIssues
+            text = "".join(token["text"] for token in event["iteration"]["committed"])
+        elif event["type"] == "end":
+            print(event["end"]["stopped"])
+    run = duoviz.run(engine, "duotree", "hi")
+    print(run.text.upper(), run.metrics["tps"], run.to_pandas().columns)
+    run.txt  # reportAttributeAccessIssue
+    run.metrics["speed"]  # reportGeneralTypeIssues
+    duoviz.genrate  # reportAttributeAccessIssue
+    race = duoviz.race(engine, ["vanilla", "duotree"], "hi", repeats="2")  # reportArgumentType
+    print(race.table.columns, duoviz.UserError("no"))
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not shutil.which("pyright"), reason="pyright comes with requirements-dev.txt")
+def test_pyright_finds_what_is_wrong_in_a_script_and_nothing_else(tmp_path):
+    (tmp_path / "script.py").write_text(MISTAKES)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"include": ["script.py"], "extraPaths": [str(ROOT)]}))
+    command = ["pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    made = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    found = {(each["range"]["start"]["line"], each.get("rule")) for each in made["generalDiagnostics"]}
+    lines = MISTAKES.split("\n")
+    planted = {(at, mark[1]) for at, line in enumerate(lines) if (mark := re.search(r"# (report\w+)$", line))}
+    assert found == planted and len(planted) >= 5
