@@ -61,9 +61,10 @@ NEEDED = (
     f"assets/traces/{PLACES}",
     *(f"assets/traces/{method}{ENDING}" for method in METHODS),
 )
-# The command line and what only it uses: no page reads them.
+# The command line, the Python API and what only these use: no page reads them.
 NOT_NEEDED = (
     "duoviz/adapters/*",
+    "duoviz/api.py",
     "duoviz/__main__.py",
     "duoviz/command_line.py",
     "duoviz/commands.py",
@@ -71,8 +72,10 @@ NOT_NEEDED = (
     "duoviz/lab/shipping.py",
     "duoviz/options.py",
     "duoviz/space.py",
+    "duoviz/notebook.py",
     "duoviz/supervised.py",
     "duoviz/trace/exports.py",
+    "duoviz/trace/types.py",
     "duoviz/training/*",
     "duoviz/workers/questions.py",
 )

@@ -112,9 +112,12 @@ def test_in_a_clone_only_what_git_tracks_is_sent_and_the_rest_named(hub, project
 
 
 def imported(file: Path, root: Path) -> set[str]:
-    """The project's modules that a module names in its imports, wherever they stand in it."""
-    found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    """The project's modules that a module names in its imports, wherever they stand in it; none for types alone."""
+    found, tree = set(), ast.parse(file.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
