@@ -7,7 +7,7 @@ from tests.app import ROOT
 
 # Each line may import from the lines above it.
 LEVELS = """
-csv_text errors folders outside signals version
+csv_text errors folders outside signals speed_up version
 models
 decoding supervised
 command_line disturbance trace

@@ -9,6 +9,7 @@ from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.errors import UserError
+from tests.benchmarks.methods import measured
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -118,3 +119,9 @@ def test_compare_alternates_and_gives_both_baselines():
     assert lines["vanilla", "auto"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
     assert lines["duodecoding", "auto"]["runs"] == lines["duodecoding", "auto"]["same_text"] == 4
     assert lines["vanilla", "auto"]["tau"] == 1 < lines["duodecoding", "auto"]["tau"]
+
+
+def test_the_benchmark_of_methods_alternates_over_its_prompts(engine):
+    lanes = [runner.Lane(name, name, Settings(max_new_tokens=4)) for name in ("vanilla", "prompt_lookup")]
+    found = [(row["prompt"], row["method"]) for row in measured(engine, ["hi", "hello"], lanes)]
+    assert found == [("hi", "vanilla"), ("hi", "prompt_lookup"), ("hello", "prompt_lookup"), ("hello", "vanilla")]

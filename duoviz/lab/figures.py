@@ -44,7 +44,9 @@ LOOK = go.layout.Template(
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 13, "color": GREY},
-        "margin": {"l": 64, "r": 24, "t": 36, "b": 56},
+        # Plotly's buttons stand in the margin, beside the legend and what is drawn.
+        "modebar": {"orientation": "v"},
+        "margin": {"l": 64, "r": 48, "t": 36, "b": 56},
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
         "hoverlabel": {"font": {"family": FONT}},
         "xaxis": AXIS,

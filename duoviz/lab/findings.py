@@ -1,18 +1,17 @@
-"""The sentences that the numbers support, and no more.
+"""The sentences that the numbers support, and no more: who is faster is decided by `speed_up` alone."""
 
-A difference counts where it is larger than two standard errors.
-"""
+from collections.abc import Collection, Mapping, Sequence
 
-import math
-from collections.abc import Collection
-
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
+from duoviz.decoding.costs import CONTEXTS
+from duoviz.lab.course import cost_models
+from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
 from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
+from duoviz.lab.rows import Row
 from duoviz.lab.tables import confusion
-from duoviz.lab.tasks import ALL_TASKS, task_name
+from duoviz.lab.tasks import task_name
 from duoviz.lab.values import (
-    Difference,
     acceptance,
     by_lane,
     difference,
@@ -21,12 +20,12 @@ from duoviz.lab.values import (
     ratios,
     rows_of,
     seconds,
-    speeds,
     tasks_of,
     tokens,
     tps,
     ttft,
 )
+from duoviz.speed_up import SpeedUp
 
 TOO_FEW = (
     "This is a quick run: it fills every table and figure, but has too few answers for a conclusion. Make a full run "
@@ -39,66 +38,91 @@ SAMPLE = (
 
 
 def about_table_1(results: Results) -> list[str]:
-    """Which method is the fastest, and how DuoDecoding stands to the others."""
-    values = speeds(results.rows, table_lanes())
-    phis = {lane: value for lane, line in values.items() if lane != VANILLA and (value := line.phi[ALL_TASKS])}
-    ranked = sorted(phis, key=lambda lane: -phis[lane].value)
-    if len(ranked) < 2:
+    """Which method is the fastest, and how each stands to vanilla and to SpS."""
+    lanes = by_lane(results.rows, table_lanes())
+    methods = {lane: rows for lane, rows in lanes.items() if lane != TARGET_ONLY}
+    if VANILLA not in lanes or len(methods) < 2:
         return []
-    best, second = ranked[:2]
-    sentences = [f"{label_of(best)} is the fastest, with φ = {phis[best].value:.2f} (n = {phis[best].n})."]
-    sentences += difference_sentence(results, best, second)
-    pairs = [(DUO, VANILLA), (DUO, TARGET_ONLY), (DUO, SPS)]
-    return sentences + [
-        sentence for pair in pairs if set(pair) != {best, second} for sentence in difference_sentence(results, *pair)
-    ]
+    against = {lane: [other for other in (VANILLA, SPS) if other in lanes and other != lane] for lane in methods}
+    if {DUO, TARGET_ONLY} <= {*lanes}:
+        against[DUO].insert(1, TARGET_ONLY)
+    sentences = [standing(lane, against[lane], lanes) for lane in methods if lane != VANILLA]
+    return [the_fastest(methods), *filter(None, sentences)]
 
 
-def difference_sentence(results: Results, lane: str, other: str) -> list[str]:
-    """One sentence on two lanes, none where too few questions were answered by both."""
-    apart = difference(rows_of(results.rows, lane), rows_of(results.rows, other))
-    return [f"{label_of(lane)} against {lower(label_of(other))}: {in_words(apart)}."] if apart else []
+def the_fastest(lanes: Mapping[str, Sequence[Row]]) -> str:
+    """The lane that is faster than each other beyond noise, or those that tie."""
+    found = {lane: apart for lane, rows in lanes.items() if (apart := difference(rows, lanes[VANILLA]))}
+    ranked = sorted(found, key=lambda lane: -found[lane].value)
+    best, others = ranked[0], ranked[1:]
+    verdicts = {other: apart.verdict for other in others if (apart := difference(lanes[best], lanes[other]))}
+    if "too few" in verdicts.values():
+        return "Too few answers to say which method is the fastest."
+    if ties := [other for other in others if verdicts.get(other) == "tie"]:
+        return f"No method is the fastest beyond noise: {listed([named(lane, found) for lane in (best, *ties)])} tie."
+    return f"{named(best, found)} is the fastest, n = {found[best].n}."
+
+
+def named(lane: str, found: Mapping[str, SpeedUp]) -> str:
+    """A lane with its φ over vanilla."""
+    if lane == VANILLA:
+        return label_of(lane)
+    around = f" ± {noise:.2f}" if (noise := found[lane].noise) is not None else ""
+    return f"{label_of(lane)} (φ {found[lane].value:.2f}{around})"
+
+
+def listed(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def standing(lane: str, others: Sequence[str], lanes: Mapping[str, Sequence[Row]]) -> str:
+    """How a lane stands to others, in one sentence; none where they have no question in common."""
+    apart = {other: found for other in others if (found := difference(lanes[lane], lanes[other]))}
+    parts = [in_words(found, lower(label_of(other))) for other, found in apart.items()]
+    return f"{label_of(lane)} is {listed(parts)}, n = {min(found.n for found in apart.values())}." if parts else ""
 
 
 def lower(label: str) -> str:
     return label[0].lower() + label[1:] if label.startswith("Vanilla") else label
 
 
-def in_words(apart: Difference) -> str:
-    """A difference of speed as a reader sees it."""
-    much, noise = percent(apart.mean), percent(apart.noise)
-    if apart.is_noise:
-        return f"no difference beyond noise ({much:+.1f} %, noise ± {noise:.1f} %, n = {apart.n})"
-    return f"{abs(much):.1f} % {'faster' if much > 0 else 'slower'} (noise ± {noise:.1f} %, n = {apart.n})"
+def in_words(apart: SpeedUp, other: str) -> str:
+    """A difference of speed as a reader sees it, after "is"."""
+    if apart.noise is None:
+        return f"not comparable with {other} yet (too few answers)"
+    much, noise = 100 * (apart.value - 1), f"± {100 * apart.noise:.0f} %"
+    signed = f"{much:+.0f} %".replace("-", "−")
+    if apart.verdict == "tie":
+        return f"within noise of {other} ({signed} {noise})"
+    return f"{abs(much):.0f} % {apart.verdict} than {other} ({noise})"
 
 
 def in_percent(value: float, sign: str = "") -> str:
     return f"{100 * value:{sign}.0f} %"
 
 
-def percent(log_ratio: float) -> float:
-    """How many per cent faster a difference of logarithms is."""
-    return 100 * (math.exp(log_ratio) - 1)
-
-
 def against_the_best(results: Results, lane: str, lanes: Collection[str], name: str) -> list[str]:
-    """Task by task, whether a lane is as fast as the fastest of the lanes, to within noise."""
-    sentences, good = [], []
+    """Task by task, how a lane stands to the fastest of the others."""
+    found: dict[str, tuple[str, SpeedUp]] = {}
     # DuoDecoding itself runs on all tasks.
     for task in tasks_of(row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO):
         rows = by_lane([row for row in results.rows if row["task"] == task], lanes)
-        found = {other: speed.value for other, mine in rows.items() if (speed := tps(mine))}
-        best = max(found, key=lambda other: found[other])
-        if lane == best:
-            sentences.append(f"{task_name(task)}: {name} is the fastest.")
-            good.append(True)
-        elif apart := difference(rows[best], rows.get(lane, [])):
-            sentences.append(f"{task_name(task)}: {label_of(best)} against {name}: {in_words(apart)}.")
-            good.append(apart.is_noise or apart.mean < 0)
-    if not good:
-        return []
+        mine = rows.pop(lane, [])
+        speeds = {other: speed.value for other, theirs in rows.items() if (speed := tps(theirs))}
+        best = max(speeds, key=lambda other: speeds[other], default="")
+        if apart := difference(mine, rows.get(best, [])):
+            found[task] = best, apart
+    known = [apart.verdict for _, apart in found.values() if apart.verdict != "too few"]
     subject = name[0].upper() + name[1:]
-    return [f"{subject} is within noise of the best on {sum(good)} of {len(good)} tasks.", *sentences]
+    if not found:
+        return []
+    if not known:
+        return [f"Too few answers to compare {name} with the others."]
+    good = len(known) - known.count("slower")
+    return [
+        f"{subject} is at least within noise of the best on {good} of {len(known)} tasks.",
+        *(f"{task_name(task)}: {name} is {in_words(apart, label_of(best))}." for task, (best, apart) in found.items()),
+    ]
 
 
 def about_table_4(results: Results) -> list[str]:
@@ -154,6 +178,20 @@ def about_predictions(results: Results) -> list[str]:
     return [
         f"The cost model's mean error over {len(predictions)} methods is {in_percent(middle)}; the largest is "
         f"{in_percent(predictions[worst].error, '+')}, for {label_of(worst)}."
+    ]
+
+
+def about_paying(results: Results) -> list[str]:
+    """Why no draft model pays here; nothing where one does, or where there are too few answers to say."""
+    base = rows_of(results.rows, VANILLA)
+    found = [difference(rows_of(results.rows, lane), base) for lane in (SPS, DUO, DUOTREE)]
+    if not all(apart and apart.verdict in ("tie", "slower") for apart in found):
+        return []
+    costs = cost_models(results.environment)
+    target, draft = costs[IN_TURN].target_time(1, CONTEXTS[0]), costs[TOGETHER].draft_time(1, CONTEXTS[0])
+    return [
+        f"No draft model pays here: a pass of the target takes {1e3 * target:.1f} ms, and a draft step beside it "
+        f"{1e3 * draft:.1f} ms."
     ]
 
 

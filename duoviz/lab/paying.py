@@ -114,14 +114,16 @@ def map_data(results: Results) -> dict:
     and where they are `free`; what was measured, task by task; and where this machine stands: the nearest places in
     both lists.
 
-    gain: φ along the border. colours: of φ, by growing φ. beside: for a method that chooses, the logarithm of how much
-    faster its draft is beside the target than in turn, likewise.
+    error: how much larger than the measured φ the model's is where that was measured, as a share. gain: φ along the
+    border. colours: of φ, by growing φ. beside: for a method that chooses, the logarithm of how much faster its
+    draft is beside the target than in turn, likewise.
     """
     compared = sides(results)
     panels = [
         {
             "method": label_of(side.lane),
             "ratio": side.ratio,
+            "error": model_error(results, side),
             **{rows: values.round(3).tolist() for rows, values in side.phi.items()},
             "beside": side.ways
             and {rows: np.log(ways.beside / ways.in_turn).round(3).tolist() for rows, ways in side.ways.items()},
@@ -144,6 +146,16 @@ def map_data(results: Results) -> dict:
     }
 
 
+def model_error(results: Results, side: Side) -> float | None:
+    """At the method's own acceptance and costs, over all tasks; None where it was not measured."""
+    mine, base = rows_of(results.rows, side.lane), rows_of(results.rows, VANILLA)
+    alpha = acceptance(rows_of(results.rows, SPS if side.lane == DUOTREE else side.lane)).rate
+    measured = phi(mine, base, tasks_of(mine))
+    if alpha is None or not measured:
+        return None
+    return float(side.phi["here"][nearest(ALPHAS, alpha), nearest(RATIOS, side.ratio)]) / measured.value - 1
+
+
 def nearest(values: np.ndarray, value: float) -> int:
     """The index of the value that comes closest."""
     return int(np.argmin(np.abs(np.log(values) - np.log(value))))
@@ -151,7 +163,7 @@ def nearest(values: np.ndarray, value: float) -> int:
 
 def figure(results: Results) -> Figure:
     """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
-    compared, costs = sides(results), ("row cost as here", "free rows")
+    compared, costs = sides(results), ("extra tokens cost as measured", "extra tokens cost nothing")
     drawing = make_subplots(
         2,
         len(compared),
@@ -161,7 +173,7 @@ def figure(results: Results) -> Figure:
         vertical_spacing=0.1,
         subplot_titles=[f"{label_of(side.lane)},<br>{rows}" for rows in costs for side in compared],
     )
-    data: list[list] = [["what", "panel", "T_target / T_draft", "acceptance", "φ", "standard deviation", "n"]]
+    data: list[list] = [["what", "panel", "draft steps per target pass", "acceptance", "φ", "noise", "n"]]
     for column, side in enumerate(compared, 1):
         label = label_of(side.lane)
         for row, rows in enumerate(ROWS, 1):
@@ -192,6 +204,8 @@ def figure(results: Results) -> Figure:
                 "size": 12,
                 "line": {"color": "black", "width": 1.5},
             },
+            # A circle at the axes' end is drawn whole.
+            cliponaxis=False,
             text=[f"{task_name(point.task)}: φ {point.phi.value:.2f} (n = {point.phi.n})" for point in side.points],
             hovertemplate="measured, %{text}<extra></extra>",
             showlegend=False,
@@ -200,7 +214,7 @@ def figure(results: Results) -> Figure:
         )
     ticks = [0.5, 2, 8, 32, 128]
     drawing.update_xaxes(type="log", tickvals=ticks)
-    drawing.update_xaxes(title="time of a target pass / draft step", row=2)
+    drawing.update_xaxes(title="draft steps per target pass", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     bar = {"title": {"text": "φ"}, "outlinewidth": 0}
     colours = {"colorscale": COLOURS, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
@@ -210,7 +224,7 @@ def figure(results: Results) -> Figure:
         # Two lines stand over each map.
         styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
         data,
-        "A row is one token of a target forward pass. Colours: the speed-up φ that the cost model expects if every "
+        "Colours: the speed-up φ that the cost model expects if every "
         f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
         "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
         "with several, first tokens are accepted more often. For DuoTree, acceptance is that of the draft's best "

@@ -47,7 +47,7 @@ def table_1_lanes() -> list[str]:
 def lane_labels() -> dict[str, str]:
     """What each lane is called, in the order of the tables."""
     titles = {method: record.title for method, record in METHODS.items()}
-    titles[TARGET_ONLY] = f"{titles[VANILLA]}, the target's cores only"
+    titles[TARGET_ONLY] = f"{titles[VANILLA]} on {titles[DUO]}'s target cores"
     others = {lane.name: label for label, lane in (VARIANTS | STATIC | AROUND).items()}
     return {lane: titles[lane] for lane in table_lanes()} | others
 

@@ -64,7 +64,7 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
         table, said = tables.predictions(results), findings.about_predictions(results)
         parts.append(of_table(table, figure=figures.predicted(results), conclusions=said))
     if DUO in lanes:
-        parts.append(of_figure(paying.figure(results)))
+        parts.append(of_figure(paying.figure(results), facts=findings.about_paying(results)))
     if lanes or results.failed:
         listed = [tables.failures(results)] if results.failed else []
         parts.append(of_table(tables.checks(results), *listed, facts=findings.about_checks(results)))
@@ -99,12 +99,15 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
 
 
 def table_csv(table: Table) -> str:
-    """One line a cell: what it stands for, its value, spread and n."""
-    lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "n"]]
+    """One line a cell: what it stands for, its value, what stands around it, and n."""
+    lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "noise", "n"]]
     for label, cells in table.lines:
         for column, cell in zip(table.columns, cells, strict=True):
-            if cell is not None:
-                lines.append([label, column, *(cell[:3] if isinstance(cell, Value) else (cell, None, None))])
+            if isinstance(cell, Value):
+                around = (None, cell.spread) if cell.mean else (cell.spread, None)
+                lines.append([label, column, cell.value, *around, cell.n])
+            elif cell is not None:
+                lines.append([label, column, cell, None, None, None])
     return csv_text(lines)
 
 
@@ -112,8 +115,17 @@ def shown(cell: Cell) -> tuple[str, str]:
     """A cell's text, and what stands small below it. A count says itself how many it comes from."""
     if not isinstance(cell, Value):
         return "–" if cell is None else cell, ""
-    around = f"± {cell.spread:,.{cell.digits}f}, " if cell.spread is not None else ""
+    around = plus_minus(cell)
     return f"{cell.value:,.{cell.digits}f}", f"{around}n = {cell.n:,}" if around or cell.digits else ""
+
+
+def plus_minus(value: Value) -> str:
+    """What stands around a figure; nothing around one that cannot vary, and never a rounded 0."""
+    if not value.spread:
+        return ""
+    smallest = 10**-value.digits
+    around = "< " * (value.spread < smallest / 2) + f"{max(value.spread, smallest):,.{value.digits}f}"
+    return f"{'noise ' if value.mean else ''}± {around}, "
 
 
 TEMPLATES = Environment(
@@ -162,7 +174,10 @@ def about(results: Results) -> tuple[str, str]:
 
 def first_view(results: Results) -> dict:
     """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
-    overview = {"pays": paying.map_data(results), "speeds": tables.speed_bars(results)}
+    overview = {
+        "pays": paying.map_data(results) | {"why": findings.about_paying(results)},
+        "speeds": tables.speed_bars(results),
+    }
     return {"about": part_html("about", *about(results)), "overview": overview}
 
 

@@ -140,7 +140,6 @@ def results_page(results: Results) -> str:
     return TEMPLATE.render(
         **measured_here,
         lines=speed_lines(results, table_1_lanes()),
-        said=[TOO_FEW] if results.plan["quick"] else about_table_1(results),
         equal=verdicts["equal"],
         answers=len(rows),
         others=[(verdicts[verdict], what) for verdict, what in others.items()],
@@ -166,6 +165,7 @@ def measured(results: Results) -> dict:
         "tasks": [task_name(task) for task in tasks],
         "short": [task_name(task).lower() for task in shortened],
         "short_answer": SHORT_ANSWER,
+        "said": [TOO_FEW] if results.plan["quick"] else about_table_1(results),
         "picture": PICTURE,
         "picture_words": PICTURE_WORDS,
     }
@@ -179,8 +179,8 @@ def speed_lines(results: Results, lanes: Iterable[str]) -> list[list[str]]:
             in_digits(found.tps[ALL_TASKS], 1),
             f"{median(map(ttft, found.rows)):.2f} s",
             f"{sum(map(tokens, found.rows)) / sum(sum(row['choices'][0]['decoding_steps']) for row in found.rows):.2f}",
-            in_digits(found.phi[ALL_TASKS], 2),
-            in_digits(found.phi_same, 2),
+            with_noise(found.phi[ALL_TASKS]),
+            with_noise(found.phi_same),
         ]
         for lane, found in speeds(results.rows, lanes).items()
     ]
@@ -198,6 +198,10 @@ def way_taken(lane: str, rows: list[Row]) -> str:
 
 def in_digits(value: Value | None, digits: int) -> str:
     return f"{value.value:.{digits}f}" if value else "–"
+
+
+def with_noise(value: Value | None) -> str:
+    return in_digits(value, 2) + (f" ± {value.spread:.2f}" if value and value.spread else "")
 
 
 def on_cpu(environment: dict) -> bool:

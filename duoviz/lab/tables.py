@@ -31,8 +31,8 @@ PREDICTED = {
     "speed": ("measured, tokens/s", 1, 1),
     "speed_predicted": ("predicted, tokens/s", 1, 1),
     "error": ("error, %", 100, 0),
-    "tau": ("τ measured, tokens", 1, 2),
-    "tau_predicted": ("τ by formula, tokens", 1, 2),
+    "tau": ("tokens an iteration, measured", 1, 2),
+    "tau_predicted": ("tokens an iteration, by formula", 1, 2),
     "seconds": ("one iteration measured, ms", 1e3, 1),
     "seconds_predicted": ("one iteration predicted, ms", 1e3, 1),
 }
@@ -80,9 +80,10 @@ def table_1(results: Results) -> Table:
         ],
         lines,
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
-        "two averages, over the questions that both answered. ± is the standard deviation over answers, for the "
-        "average over tasks. Vanilla runs on the cores where it is faster at the time. The target's cores: all cores "
-        "for the prompt, as in DuoDecoding, then its share.",
+        "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
+        "draw of questions would move it so far. A task's ± is the standard deviation over its answers. Vanilla "
+        "runs on the cores where it is faster at the time. The target's cores: all cores for the prompt, as in "
+        "DuoDecoding, then its share.",
     )
 
 
@@ -97,7 +98,7 @@ def speed_bars(results: Results) -> dict:
             "method": label_of(lane),
             "colour": look_of(lane).colour if lane in METHODS else TARGET_ONLY_COLOUR,
             "here": {
-                name: {"phi": ratio.value, "spread": ratio.spread, "n": ratio.n}
+                name: {"phi": ratio.value, "noise": ratio.spread, "n": ratio.n}
                 for name, ratio in line.phi.items()
                 if ratio
             },
@@ -263,8 +264,9 @@ def predictions(results: Results) -> Table:
         "Method",
         [heading for heading, *_ in PREDICTED.values()],
         lines,
-        "Without reading the prompt. An iteration's time is predicted from the measured cost of its rows and draft "
-        "steps. τ is predicted from the measured acceptance, where there is a formula for independent tokens.",
+        "Without the iterations that read the prompt, which τ counts too. An iteration's time is predicted from the "
+        "measured cost of its tokens and draft steps. Its tokens are predicted from the measured acceptance, where "
+        "there is a formula for independent tokens.",
     )
 
 

@@ -1,6 +1,5 @@
 """Figures made from rows: each with the number of rows it comes from, and their spread."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from statistics import mean, stdev
@@ -10,15 +9,20 @@ from duoviz.decoding.theory import Acceptance
 from duoviz.lab.plan import TARGET_ONLY, VANILLA
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import ALL_TASKS, in_order, task_name, with_all
+from duoviz.speed_up import SpeedUp, Timed, average_speed, speed_up
 
 
 class Value(NamedTuple):
-    """A figure, the standard deviation of the n values it comes from (None for a single one), and how to show it."""
+    """A figure, how far the n values it comes from spread, and how to show it.
+
+    spread: their standard deviation, None for a single one; of a `mean` over tasks its noise, as in `speed_up`.
+    """
 
     value: float
     spread: float | None
     n: int
     digits: int = 1
+    mean: bool = False
 
 
 def mean_of(values: Iterable[float], digits: int = 1) -> Value:
@@ -91,23 +95,26 @@ def ratios(rows: Iterable[Row], bases: Iterable[Row], figure: Callable[[Row], fl
     return [figure(row) / figure(base) for row, base in paired(rows, bases)]
 
 
+def timed(row: Row) -> Timed:
+    return Timed(row["task"], row["question_id"], tokens(row), seconds(row))
+
+
 def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
-    """The mean of the tasks' tokens per second, as the paper's Table 1 averages; the spread is between tasks."""
-    by_task = [tps([row for row in rows if row["task"] == task]) for task in tasks]
-    values = [value.value for value in by_task if value]
-    return Value(mean(values), spread(values), len(rows)) if values else None
+    """The mean of the tasks' tokens per second, as the paper's Table 1 averages."""
+    answers = [timed(row) for row in rows if row["task"] in tasks]
+    return Value(*average_speed(answers), mean=True) if answers else None
+
+
+def difference(rows: Iterable[Row], bases: Iterable[Row]) -> SpeedUp | None:
+    """How many times as fast one lane is as another, on the questions that both answered; None where there are none."""
+    both = [(timed(row), timed(base)) for row, base in paired(rows, bases)]
+    return speed_up([mine for mine, _ in both], [theirs for _, theirs in both])
 
 
 def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
-    """φ on some tasks: the average over the baseline's, on the questions that both answered.
-
-    The spread is that of the answers' own φ.
-    """
-    both = [(row, base) for row, base in paired(rows, bases) if row["task"] in tasks]
-    mine, theirs = (average(side, tasks) for side in zip(*both, strict=True)) if both else (None, None)
-    if mine is None or theirs is None:
-        return None
-    return Value(mine.value / theirs.value, spread([speed(row) / speed(base) for row, base in both]), len(both), 2)
+    """φ on some tasks: see `difference`."""
+    found = difference([row for row in rows if row["task"] in tasks], bases)
+    return Value(*found, digits=2, mean=True) if found else None
 
 
 class Speeds(NamedTuple):
@@ -132,30 +139,6 @@ def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
         )
         for lane, mine in by_lane(rows, lanes).items()
     }
-
-
-class Difference(NamedTuple):
-    """How much faster one lane is than another on n questions: the mean of log ratios, and two standard errors."""
-
-    mean: float
-    noise: float
-    n: int
-
-    @property
-    def is_noise(self) -> bool:
-        """Whether it is within two standard errors."""
-        return abs(self.mean) <= self.noise
-
-
-def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Difference | None:
-    """None where fewer than three questions were answered by both; the repeats of a question count as one answer."""
-    repeats: dict[int, list[float]] = {}
-    for row, base in paired(rows, bases):
-        repeats.setdefault(row["question_id"], []).append(math.log(speed(row) / speed(base)))
-    logs = [mean(values) for values in repeats.values()]
-    if len(logs) < 3:
-        return None
-    return Difference(mean(logs), 2 * stdev(logs) / math.sqrt(len(logs)), len(logs))
 
 
 def iterations(rows: Iterable[Row], *names: str, later: bool = False) -> list[tuple]:

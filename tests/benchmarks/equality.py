@@ -73,7 +73,7 @@ def main() -> int:
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval() if greedy else None
     counts: Counter = Counter()
     positions: Counter = Counter()
-    for prompt in counted(spread(questions(6), options.prompts)):
+    for prompt in counted(spread(questions(6), options.prompts), options.prompts):
         for lanes in lanes_of(options):
             rows = list(runner.compare(engine, [prompt], lanes, warmups=int(not counts)))
             agreements = against_vanilla(engine, rows)

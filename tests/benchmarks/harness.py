@@ -4,7 +4,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -47,11 +47,11 @@ def spread(prompts: Sequence, count: int) -> list:
     return [prompts[int(index * step)] for index in range(count)]
 
 
-def counted(prompts: Sequence[str]) -> Iterator[str]:
-    """The prompts; how many are done is printed."""
-    for number, prompt in enumerate(prompts, 1):
-        yield prompt
-        print(f"{number} of {len(prompts)}", end="\r", flush=True)
+def counted(items: Iterable[T], total: int) -> Iterator[T]:
+    """The items; how many of the total are done is printed."""
+    for number, item in enumerate(items, 1):
+        yield item
+        print(f"{number} of {total}", end="\r", flush=True)
 
 
 def alternated(works: Mapping[str, Callable[[], T]], rounds: int, *, first: int = 0) -> dict[str, list[T]]:

@@ -31,7 +31,7 @@ def main() -> int:
     engine = load_engine()
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     iterations = []
-    for prompt in counted(spread(questions(12), options.prompts)):
+    for prompt in counted(spread(questions(12), options.prompts), options.prompts):
         iterations += runner.collect(runner.stream(engine, "duotree", prompt, settings))["iterations"]
     found = promises(iterations)
     print(f"{machine(engine.pair)}, temperature {options.temperature}, {options.prompts} prompts")

@@ -170,6 +170,11 @@ def check_presented(page):
 ESTIMATED = "Moved from where it was measured, the cost model estimates each φ."
 
 
+def off(error):
+    percent = f"{100 * abs(error):.0f} %"
+    return "right" if percent == "0 %" else f"{percent} too {'high' if error > 0 else 'low'}"
+
+
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site):
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
@@ -186,13 +191,14 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             is_start = place == pays["start"]
             for part, text in (
                 (".ll-phi", f"{measured if is_start else phi:.2f}"),
-                (".ll-found", "measured" if is_start else f"estimate; measured {measured:.2f}"),
+                (".ll-found", "measured" if is_start else f"estimate; it was {off(panel['error'])} where measured"),
             ):
                 expect(page.locator(f'.ll-panel[data-method="{panel["method"]}"] {part}')).to_have_text(text)
             lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]
             way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
             expect(way).to_have_text("" if lead is None else "parallel" if lead > 0 else "sequential")
-        where = f"α = {pays['alphas'][place['alpha']]:.2f}, T_target / T_draft = {pays['ratios'][place['ratio']]:.1f}."
+        alpha, ratio = pays["alphas"][place["alpha"]], pays["ratios"][place["ratio"]]
+        where = f"α = {alpha:.2f}, draft steps per target pass = {ratio:.1f}."
         expect(page.locator(".ll-where")).to_have_text(f"Your point: {where} {ESTIMATED}")
 
     check()

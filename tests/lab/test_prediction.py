@@ -106,11 +106,11 @@ def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
     table = tables.predictions(made)
     errors = {label: cells[table.columns.index("error, %")].value for label, cells in table.lines}
     assert errors == pytest.approx(
-        {"Vanilla": 0, "Vanilla, the target's cores only": 100, "SpS": 0, "PLD": 0, "DuoDecoding": 0}
+        {"Vanilla": 0, "Vanilla on DuoDecoding's target cores": 100, "SpS": 0, "PLD": 0, "DuoDecoding": 0}
     )
     assert findings.about_predictions(made) == [
-        "The cost model's mean error over 5 methods is 20 %; the largest is +100 %, for Vanilla, the target's cores "
-        "only."
+        "The cost model's mean error over 5 methods is 20 %; the largest is +100 %, for Vanilla on DuoDecoding's "
+        "target cores."
     ]
 
 

@@ -6,7 +6,7 @@ import { isBrowsers } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
-const [RING, NAME_SIGN] = [10, 3];
+const [RING, CIRCLE, NAME_SIGN] = [10, 4.5, 3];
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 const MOVES = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
@@ -148,6 +148,16 @@ function createWays(panel, pays, { toX, toY }, circles) {
   };
 }
 
+// How far the cost model was off at the place where it can be checked.
+export function errorWords(error) {
+  if (error === null) return "";
+  const percent = Math.round(100 * Math.abs(error));
+  return `; it was ${percent ? `${percent} % too ${error > 0 ? "high" : "low"}` : "right"} where measured`;
+}
+
+// Circles stay whole inside the axes.
+const inside = (value, low, high) => Math.min(high - CIRCLE - 1, Math.max(low + CIRCLE + 1, value));
+
 function createPanel(panel, whole, pays, move) {
   const { size, toX, toY, toPlace } = scalesOf(pays);
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
@@ -155,9 +165,10 @@ function createPanel(panel, whole, pays, move) {
   const border = svg("path", { class: "ll-border" });
   const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
   const measured = panel.points.map(({ task, phi, n }, at) => {
-    const [cx, cy] = [toX(circles[at][0]), toY(circles[at][1])];
+    const cx = inside(toX(circles[at][0]), MAP_LEFT, MAP_WIDTH - MAP_RIGHT);
+    const cy = inside(toY(circles[at][1]), MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
-    return svg("circle", { cx, cy, r: 4.5, class: "ll-measured", fill: `rgb(${colourOf(phi, pays.colours)})` }, title);
+    return svg("circle", { cx, cy, r: CIRCLE, class: "ll-measured", fill: `rgb(${colourOf(phi, pays.colours)})` }, title);
   });
   const ways = createWays(panel, pays, { toX, toY }, circles);
   const handle = createHandle(drawing, panel, pays, toPlace, move);
@@ -179,16 +190,16 @@ function createPanel(panel, whole, pays, move) {
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) paint(rows);
       if (panel.beside) ways.drawNames([ratio, alpha], rows);
-      // What was measured stands where it was measured, and beside any estimate.
+      // What was measured stands where it was measured.
       const isHere = whole !== null && rows === "here" && ratio === pays.start.ratio && alpha === pays.start.alpha;
       const phi = isHere ? whole : panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
       const origin = isHere ? "measured" : "estimate";
       handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
-      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, T_target over T_draft ${fixed(pays.ratios[ratio], 1)}: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${fixed(pays.ratios[ratio], 1)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
-      setText(found, isHere || whole === null ? origin : `${origin}; measured ${fixed(whole, 2)}`);
+      setText(found, isHere ? origin : `${origin}${errorWords(panel.error)}`);
       setText(way, told);
     },
   };
@@ -196,7 +207,7 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; T_target / T_draft: how many draft steps take as long as one forward pass of the target. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes. What was measured over all tasks stands beside it.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right; Draft steps per target pass: how many take as long as one forward pass of the target. Where the ring starts stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];
@@ -211,8 +222,8 @@ function legendNodes({ gain, colours }) {
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
   return [
     item("phi", scale, "speed-up φ over vanilla: brown loses, green gains"), item("ring", sign(ring), "your point"),
-    item("measured", sign(svg("circle", { cx: 12, cy: 10, r: 4.5, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `${percent} faster than vanilla`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
+    item("measured", sign(svg("circle", { cx: 12, cy: 10, r: CIRCLE, class: "ll-measured", fill: "none" })), "measured here, task by task"),
+    item("gain", line(""), `line: ${percent} faster than vanilla`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
 }
 
@@ -244,11 +255,11 @@ export function createMap({ pays, speeds }, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, T_target / T_draft = ${fixed(pays.ratios[ratio], 1)}. Moved from where it was measured, the cost model estimates each φ.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${fixed(pays.ratios[ratio], 1)}. Moved from where it was measured, the cost model estimates each φ.`);
     legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where, el("p", { class: "ll-note" }, NOTE));
+    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where, el("p", { class: "ll-note" }, NOTE));
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
-import { borderPath, colourOf, onMap, placeOfAlpha, placeOfRatio, wayPlaces } from "./map.js";
+import { borderPath, colourOf, errorWords, onMap, placeOfAlpha, placeOfRatio, wayPlaces } from "./map.js";
 import { longestBar, stripes } from "./mount_results.js";
 
 const PAYS = { ratios: [0.5, 2, 8], alphas: [0.1, 0.3, 0.5, 0.7, 0.9] };
@@ -37,6 +37,11 @@ test("a border passes each side in proportion, where the map's axes lead", () =>
   const [[half]] = borders;
   assert.equal(borderPath(half, 1, same, same, () => false), "", "nobody asks");
   assert.equal(borderPath(half, 1, (x) => 10 * x, (y) => 100 - 10 * y), "M10.0 95.0L0.0 95.0");
+});
+
+test("an estimate says how far the model was off where that was measured", () => {
+  const words = [0.184, -0.06, 0.001, null].map(errorWords);
+  assert.deepEqual(words, ["; it was 18 % too high where measured", "; it was 6 % too low where measured", "; it was right where measured", ""]);
 });
 
 test("a way's name stands where it is faster and gains, near the middle of this and free", () => {

@@ -92,7 +92,7 @@ export function mountResults(root, open) {
     const isOther = text !== told;
     told = text;
     if (isOther) {
-      top.replaceChildren(...(overview ? [createMap(overview, chosen), createBars(overview.speeds, chosen)] : []));
+      top.replaceChildren(...(overview ? [createBars(overview.speeds, chosen), createMap(overview, chosen)] : []));
     }
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
