@@ -26,9 +26,10 @@ POLICY = (
 )
 
 ABOUT = """<h1>duoviz: a recorded run</h1>
-<p class="about">This file replays, step by step and with the measured times, how a language model wrote a text. In all
-methods but vanilla, something cheaper (such as a small draft model) guessed tokens ahead, and the large target model
-checked several guesses at once. The guesses change only the speed. Press play, or use the arrow keys.</p>
+<p class="about">This file replays, step by step, how a language model wrote a text: with the measured times, where they
+are known. In all methods but vanilla, something cheaper (such as a small draft model) guessed tokens ahead, and the
+large target model checked several guesses at once. The guesses change only the speed. Press play, or use the arrow
+keys.</p>
 """
 
 PAGE = """<!doctype html>

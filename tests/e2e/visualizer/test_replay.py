@@ -2,11 +2,15 @@
 
 import copy
 import json
+import re
 
 from playwright.sync_api import expect
 
+from duoviz.adapters.builder import Drafted, TraceBuilder
+from duoviz.decoding.method import DRAFT
 from duoviz.web.replay import replay_frame, replay_page
 from tests.e2e.pages import download, fits, show, shown
+from tests.tiny import DigitTokenizer
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -92,3 +96,30 @@ def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page,
     assert inside.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert inside.evaluate("(() => { try { return parent.document.title } catch { return 'refused' } })()") == "refused"
     assert set(requests) <= {file.as_uri(), "about:srcdoc"} and not errors
+
+
+def test_times_that_are_not_known_are_not_shown(page, tmp_path):
+    made = TraceBuilder(
+        engine="mine", method="drafts", tokenizer=DigitTokenizer(), prompt="hi", prompt_ids=[4], max_new_tokens=9,
+        target={"name": "large"}, draft={"name": "small"}, proposer=DRAFT,
+    )  # fmt: skip
+    made.add([1])
+    made.add([2, 3], drafted=[Drafted(id=2), Drafted(id=7), Drafted(id=8, parent=-1)], accepted=1)
+    made.add([5], drafted=[Drafted(id=6)])
+    file = tmp_path / "replay.html"
+    file.write_text(replay_page(json.dumps(made.trace())), encoding="utf-8")
+    page.goto(file.as_uri())
+    shown(page, "state", "done")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    seen = page.evaluate("document.body.innerText")
+    page.keyboard.press(" ")
+    expect(page.locator(".dv")).to_have_attribute("data-shown", "2")
+    expect(page.locator(".dv")).to_have_attribute("data-playing", "no")
+    page.locator("summary", has_text="Files").click()
+    seen += page.evaluate("document.body.innerText")
+    for word in ("Timeline", "Perfetto", "tokens/s", "first token", "duration", "candidates", "θ", "real speed"):
+        assert word not in seen, word
+    assert not re.search(r"\d (ms|s)\b(?! (each|per iteration))", seen)
+    assert "mine, drafts, recorded on" in seen and "token from the draft" in seen and "1.33" in seen
+    assert "✓ One of 2 branches began right" in seen

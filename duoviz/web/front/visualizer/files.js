@@ -2,7 +2,7 @@
 
 import { el, listen, menu, section, setHidden, setText, textButton } from "./dom.js";
 import { capital, clip, visible } from "./words.js";
-import { eventsOf } from "./state.js";
+import { eventsOf, isTimed } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { chromeTrace, fileName, replayPage, save, savedAs, traceOf } from "./export.js";
 import { createFilming, createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./film.js";
@@ -14,6 +14,8 @@ const LOADING = "The previous file is still loading: try again in a moment.";
 const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const FILMED = 6;
+// What there is of runs alone whose times are known.
+const OF_TIME = "dv-of-time";
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
 function saveButtons(context, tell) {
@@ -24,13 +26,17 @@ function saveButtons(context, tell) {
     if (blob) save(blob, name);
     tell(blob ? savedAs(name) : NOT_SAVED);
   });
+  const ofTime = (button) => {
+    button.classList.add(OF_TIME);
+    return button;
+  };
   const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => [
     saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),
     saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(make())),
-  ]);
+  ].map(part === "timeline" ? ofTime : (button) => button));
   return [
     saved("Save trace", ".duoviz.json", () => json(traceOf(state))),
-    saved("Save trace for Perfetto", ".perfetto.json", () => json(chromeTrace(state))),
+    ofTime(saved("Save trace for Perfetto", ".perfetto.json", () => json(chromeTrace(state)))),
     ...(replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : []),
     ...pictures,
   ];
@@ -119,7 +125,7 @@ export function createFiles(context) {
   const filmRow = createFilmRow(context, filming, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
-  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline, for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
+  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
   return {
     node: section("files", "Files", message, filming.node, back),
@@ -128,7 +134,10 @@ export function createFiles(context) {
     draw() {
       filmRow.draw();
       if (isBusy()) filming.stop();
-      for (const button of buttons) button.disabled = !state.header || !state.iterations.length;
+      for (const button of buttons) {
+        button.disabled = !state.header || !state.iterations.length;
+        button.hidden = button.classList.contains(OF_TIME) && !isTimed(state.header);
+      }
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;
       setHidden(back, !own.iterations.length || own.file !== null || !state.file, root);

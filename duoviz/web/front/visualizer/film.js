@@ -5,7 +5,7 @@ import { save, savedAs } from "./export.js";
 import { aboutOf } from "./methods.js";
 import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
 import { advancePlay, PACES, SLOWLY } from "./player.js";
-import { beginAt, spanOf } from "./state.js";
+import { beginAt, isTimed, spanOf } from "./state.js";
 import { createTimeline } from "./timeline.js";
 import { saidOf } from "./transport.js";
 import { createTree } from "./tree.js";
@@ -166,10 +166,11 @@ function slideNodes(sheet, state, { tree, timeline }) {
   const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
   const lineY = (row) => head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE;
   const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: lineY(row), ...said }));
-  const entries = [...treeLegend(sheet, header, { full: false }), ...timelineLegend(sheet, header)];
+  const lanes = isTimed(header) ? timeline.drawing : null;
+  const entries = [...treeLegend(sheet, header, { full: false }), ...(lanes ? timelineLegend(sheet, header) : [])];
   const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
   const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;
-  const [, , lanesWidth, lanesHeight] = boxOf(timeline.drawing);
+  const [, , lanesWidth, lanesHeight] = lanes ? boxOf(lanes) : [0, 0, INSIDE, 0];
   const lanesScale = INSIDE / lanesWidth;
   const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
   const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
@@ -177,7 +178,7 @@ function slideNodes(sheet, state, { tree, timeline }) {
   return [
     ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
     placed(tree.drawing, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
-    placed(timeline.drawing, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale }),
+    ...(lanes ? [placed(lanes, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale })] : []),
     ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
   ];
 }

@@ -1,6 +1,6 @@
 // Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
 
-import { addToRun, applyEvent, emptyRun, emptyState, isLive } from "./state.js";
+import { addToRun, applyEvent, emptyRun, emptyState, isLive, tellsCandidates } from "./state.js";
 import { createNumbers, keepSpeed } from "./numbers.js";
 import { createText } from "./text.js";
 import { createTree } from "./tree.js";
@@ -36,7 +36,7 @@ function writeAttributes(root, state, isOn) {
   Object.assign(root.dataset, {
     shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
     moment: state.moment ?? "", beat: beatOf(state), live: isOn ? "yes" : "no", file: state.file === null ? "no" : "yes",
-    method: state.header?.method ?? "", draft: state.header?.draft === null ? "none" : "yes",
+    method: state.header?.method ?? "", draft: tellsCandidates(state) ? "yes" : "none",
   });
 }
 

@@ -3,7 +3,7 @@
 import { button, el, section, setText } from "./dom.js";
 import { explained, MEANINGS } from "./meanings.js";
 import { aboutOf } from "./methods.js";
-import { isLive, runningNumbers } from "./state.js";
+import { isLive, isTimed, runningNumbers } from "./state.js";
 import { duration, fixed, known, percent } from "./words.js";
 
 const LEAST_TOKENS = 16;
@@ -43,6 +43,7 @@ const OF_THE_ITERATION = [
 ];
 const VANILLA = "#run-vanilla";
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
+const OF_TIME = ["tps", "ttft", "took", "overlap", "phi"];
 
 export function iterationNumbers(state) {
   const iteration = state.iterations[state.shown];
@@ -58,9 +59,10 @@ export function runNumbers(state) {
   return { ...numbers, phi: speedUp(state, numbers) };
 }
 
-// Whether a figure is shown: φ where it is known; any other before a run, and after that where the method has it, and
-// the overlap where both can be busy at once.
+// Whether a figure is shown: none of times that are not known; φ where it is known; any other before a run, and after
+// that where the method has it, and the overlap where both can be busy at once.
 export function isTold(name, numbers, header) {
+  if (!isTimed(header) && OF_TIME.includes(name)) return false;
   if (name === "phi") return known(numbers.phi);
   if (!header) return true;
   if (name === "overlap" && !header.can_overlap) return false;

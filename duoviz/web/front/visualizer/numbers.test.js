@@ -74,3 +74,11 @@ test("what φ is given for", () => {
   const states = [run(other), run(vanilla), { ...run(other), file: "a recording" }, stateOf([iterationOf()], other), run(null)];
   assert.deepEqual(states.map(isComparable), [true, false, false, false, false]);
 });
+
+test("no figure is of times that are not known", () => {
+  const numbers = { tps: 2, ttft: 1, took: 1, overlap: 0.5, phi: 1.5, tau: 2, written: 2 };
+  const told = (header) => Object.keys(numbers).filter((name) => isTold(name, numbers, header));
+  const header = headerOf({ can_overlap: true, about: { numbers: ["overlap"] } });
+  assert.deepEqual(told(header), Object.keys(numbers));
+  assert.deepEqual(told({ ...header, clock: "iterations" }), ["tau", "written"]);
+});

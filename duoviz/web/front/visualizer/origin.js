@@ -3,6 +3,7 @@
 import { el, setText } from "./dom.js";
 import { clip, visible } from "./words.js";
 import { aboutOf } from "./methods.js";
+import { isTimed } from "./state.js";
 
 // The browser's own names take it longer than a frame to find, the first time.
 const MONTHS = [
@@ -14,7 +15,7 @@ const words = (value, length) => clip(visible(value), length);
 // A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
 export function devicesWords({ target, draft }) {
   const [one, other] = [target, draft ?? target].map(({ device }) => /^(.*) \((.*)\)$/.exec(device));
-  if (!one || other?.[2] !== one[2]) return words([target, draft].filter(Boolean).map(({ device }) => device).join(" and "), 200);
+  if (!one || other?.[2] !== one[2]) return words([target?.device, draft?.device].filter(Boolean).join(" and "), 200);
   if (!draft) return words(`${one[2]} (${one[1]})`, 200);
   const places = one[1] === other[1] ? `target and draft in turn: ${one[1]}` : `target: ${one[1]}, draft: ${other[1]}`;
   return words(`${one[2]} (${places})`, 200);
@@ -26,7 +27,12 @@ export function dateWords(date) {
   return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
-const originWords = (header) => ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)} on ${devicesWords(header)}. Prompt: `;
+// Another engine's trace may not say where it ran.
+export function originWords(header) {
+  const devices = devicesWords(header);
+  const times = isTimed(header) ? "" : " Its times are not known.";
+  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times} Prompt: `;
+}
 
 export function createOrigin({ state }) {
   const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { dateWords, devicesWords } from "./origin.js";
+import { headerOf } from "../testing.js";
+import { dateWords, devicesWords, originWords } from "./origin.js";
 
 // A day may have begun here that has not in Greenwich.
 process.env.TZ = "Pacific/Auckland";
@@ -19,9 +20,15 @@ test("one machine is named once, different devices both", () => {
     ["CPU cores 0, 1 (EPYC)", "CPU cores 0, 1 (EPYC)", "EPYC (target and draft in turn: CPU cores 0, 1)"],
     ["CPU core 0 (AMD EPYC)", null, "AMD EPYC (CPU core 0)"], ["NVIDIA H100", null, "NVIDIA H100"],
     ["NVIDIA H100", "CPU core 0 (AMD EPYC)", "NVIDIA H100 and CPU core 0 (AMD EPYC)"],
-    ["GPU 0 (H100)", "CPU core 0 (AMD EPYC)", "GPU 0 (H100) and CPU core 0 (AMD EPYC)"],
+    ["", "", ""], ["", "CPU", "CPU"], ["GPU 0 (H100)", "CPU core 0 (AMD EPYC)", "GPU 0 (H100) and CPU core 0 (AMD EPYC)"],
   ];
   for (const [target, draft, words] of said) {
     assert.equal(devicesWords({ target: { device: target }, draft: draft && { device: draft } }), words);
   }
+});
+
+test("what another engine's trace does not tell is not told", () => {
+  const nowhere = { name: "large", device: "" };
+  const header = headerOf({ clock: "iterations", target: nowhere, draft: nowhere });
+  assert.equal(originWords(header), " A made-up method, recorded. Its times are not known. Prompt: ");
 });

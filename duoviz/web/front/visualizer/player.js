@@ -1,17 +1,18 @@
 // Going through the iterations: by hand, by the clock, or with the run.
 
-import { beginAt, isLive, spanOf } from "./state.js";
+import { A_SECOND_EACH, beginAt, isLive, isTimed, spanOf } from "./state.js";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 // So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, for
 // guess and check, and in the rest it stands still: the verdict.
 export const SLOWLY = "3 s";
-export const PACES = { [SLOWLY]: 3, "1 s": 1 };
+export const PACES = { [SLOWLY]: 3, [A_SECOND_EACH]: 1 };
 const CLOCKS_PART = 0.55;
 // Within the verdict: from when to when tokens set out for the text, and when what is not kept leaves the tree.
 const [SENDING_FROM, SENDING_TO, LEAVING_FROM] = [0.15, 0.5, 0.5];
 const LEAST_SHOWN = 0.25;
 export const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
+export const speedsOf = (header) => (isTimed(header) ? ALL_SPEEDS : Object.keys(PACES));
 export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s per iteration` : `${speed}×`);
 
 export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -37,7 +38,10 @@ export function createActions(state, redraw, resetView) {
     redraw();
   };
   const setSpeed = (speed) => { state.speed = speed; redraw(); };
-  const shiftSpeed = (by) => setSpeed(ALL_SPEEDS[ALL_SPEEDS.indexOf(state.speed) + by] ?? state.speed);
+  const shiftSpeed = (by) => {
+    const speeds = speedsOf(state.header);
+    setSpeed(speeds[speeds.indexOf(state.speed) + by] ?? state.speed);
+  };
   const goLive = () => {
     if (!state.iterations.length) return;
     Object.assign(state, { follow: isLive(state), playing: false, moment: null, shown: lastIndex() });

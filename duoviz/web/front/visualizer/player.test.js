@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endedState, iterationOf, near, stateOf } from "../testing.js";
+import { endedState, headerOf, iterationOf, near, stateOf } from "../testing.js";
 import {
   advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, sendingOf,
-  SLOWLY, speedWords, writtenUpTo,
+  SLOWLY, speedsOf, speedWords, writtenUpTo,
 } from "./player.js";
 import { beginAt } from "./state.js";
 
@@ -175,4 +175,18 @@ test("where no motion is wanted nothing moves, and the beats are the same", (con
   const seen = [moves(false), moves(true), moves(false, { playing: false }), moves(false, { speed: 1 })];
   assert.deepEqual(seen, [["verdict", true, true], still, still, still]);
   assert.equal(beatOf({ moment: null }), "");
+});
+
+test("where times are not known it goes by iterations, also where the trace counts none", () => {
+  const header = headerOf({ clock: "iterations" });
+  assert.deepEqual(speedsOf(header), Object.keys(PACES));
+  for (const times of [[1, 2, 3], [0, 0, 0]]) {
+    const state = endedState(endingAt(...times), header);
+    const { actions, reached } = acted(state);
+    assert.deepEqual([state.speed, ...reached("speed", "faster", "slower", "slower")], ["1 s", "1 s", SLOWLY, SLOWLY]);
+    actions.setSpeed("1 s");
+    actions.togglePlay();
+    const shown = Array.from({ length: 20 }, () => advance(state, 1).shown);
+    assert.deepEqual([new Set(shown), state.playing], [new Set([0, 1, 2]), false]);
+  }
 });

@@ -42,10 +42,15 @@ const STOPPED = {
   time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
+// The player's pace where there are no times to go by.
+export const A_SECOND_EACH = "1 s";
 const LOST = "The connection to the server was lost";
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
+
+// Whether the run's times are known: another engine's may not be, and then its clock counts iterations.
+export const isTimed = (header) => header?.clock !== "iterations";
 
 // The iteration's place on the clock: from the end of the one before to its own.
 export const spanOf = (iterations, at) => ({ begin: iterations[at - 1]?.sync ?? 0, end: iterations[at].sync });
@@ -83,6 +88,10 @@ export const isLive = (state) => state.phase === "running" && !state.file;
 
 export const tokensBefore = (state, position) => state.totals[position - 1]?.tokens ?? 0;
 
+// Whether the draft's candidates have a place: not in another engine's trace, which does not tell of them.
+export const tellsCandidates = (state) => (
+  state.header?.draft !== null && (isLive(state) || !state.totals.length || state.totals.at(-1).candidates));
+
 // Running sums up to each iteration, so that any one can be shown without going through all before it.
 function sumUp(state, iteration) {
   const before = state.totals.at(-1) ?? { tokens: 0, tested: 0, accepted: 0, ttft: null };
@@ -92,6 +101,7 @@ function sumUp(state, iteration) {
     tested: before.tested + iteration.verdict.tested,
     accepted: before.accepted + iteration.verdict.accepted,
     ttft: before.ttft ?? (tokens ? iteration.sync : null),
+    candidates: Boolean(before.candidates || iteration.candidates.length),
   });
   // A lane's spans are in order and do not overlap each other.
   const { target, draft } = iteration;
@@ -119,7 +129,10 @@ const CHANGES = {
   asked: (state, { method }) => { state.asked = method; },
   waiting: (state) => Object.assign(state, { phase: "waiting", message: "" }),
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
-  header: (state) => { state.phase = "running"; },
+  header(state) {
+    state.phase = "running";
+    if (!isTimed(state.header) && Number.isFinite(state.speed)) state.speed = A_SECOND_EACH;
+  },
   iteration(state, { iteration }) {
     sumUp(state, iteration);
     Object.assign(state, { phase: "running", message: state.file ? "Loading." : "Running." });

@@ -5,7 +5,7 @@ import test from "node:test";
 import { endedState, headerOf, iterationOf, near, recordings, stateOf, tokenOf } from "../testing.js";
 import {
   addToRun, applyEvent, beginAt, beginOf, busyBetween, eachBetween, emptyRun, emptyState, eventsOf, isLive,
-  iterationEndingAt, runningNumbers, spanOf, tokensBefore,
+  iterationEndingAt, runningNumbers, spanOf, tellsCandidates, tokensBefore,
 } from "./state.js";
 
 const BESIDE = headerOf({ can_overlap: true });
@@ -157,4 +157,13 @@ test("between two times: the spans that have a part there, and how long the lane
 test("the first iteration that ends at a time or later", () => {
   const iterations = [1, 2, 4].map((sync) => ({ sync }));
   assert.deepEqual([0, 1, 1.5, 4, 5].map((time) => iterationEndingAt(iterations, time)), [0, 0, 1, 2, 3]);
+});
+
+test("the draft's candidates have a place unless a whole trace with a draft tells of none", () => {
+  const candidates = [{ id: 1, text: "a", p: 0.5, over: true }];
+  const one = [iterationOf({ candidates })];
+  const states = [stateOf([iterationOf()]), endedState(one), endedState([])];
+  assert.deepEqual(states.map(tellsCandidates), [true, true, true]);
+  assert.equal(tellsCandidates(endedState([iterationOf()])), false);
+  assert.equal(tellsCandidates(endedState(one, headerOf({ draft: null }))), false);
 });

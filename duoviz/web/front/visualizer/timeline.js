@@ -3,7 +3,7 @@
 import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { isBrowsers } from "./keys.js";
 import { isPaced } from "./player.js";
-import { beginOf, busyBetween, eachBetween, iterationEndingAt } from "./state.js";
+import { beginOf, busyBetween, eachBetween, isTimed, iterationEndingAt } from "./state.js";
 import { clip, count, duration, percent, visible } from "./words.js";
 
 const MIN_BAR_PX = 3;
@@ -260,14 +260,16 @@ export function createTimeline({ state, choose, redraw, hover }) {
   addTimelineKeys(drawing, view, redraw);
   let width = 0, drawn = "", followed = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
+  const node = section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, timelineTools(state, view, redraw)), drawing);
   return {
-    node: section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, timelineTools(state, view, redraw)), drawing),
+    node,
     view,
     drawing,
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),
     draw() {
+      node.hidden = !isTimed(state.header);
       if (!state.iterations.length) [layer, labels].forEach((part) => part.replaceChildren());
-      if (!state.iterations.length || !width) return;
+      if (!state.iterations.length || !width || node.hidden) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
       followed = place;

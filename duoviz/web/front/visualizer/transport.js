@@ -4,7 +4,7 @@ import { button, el, iconButton, setAttributes, setHidden, setText, textButton }
 import { meanwhile, sentence, note } from "./sentence.js";
 import { explained, setSentence } from "./meanings.js";
 import { isLive, tokensBefore } from "./state.js";
-import { ALL_SPEEDS, isMoving, isPaced, PACES, speedWords, writtenUpTo } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, PACES, speedsOf, speedWords, writtenUpTo } from "./player.js";
 
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
@@ -79,7 +79,8 @@ export function createTransport({ state, actions, choose }) {
   const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = el("p", { class: "dv-where" });
-  const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...ALL_SPEEDS.map((value) => el("option", { value }, speedWords(value))));
+  const speeds = ALL_SPEEDS.map((value) => ({ value, option: el("option", { value }, speedWords(value)) }));
+  const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...speeds.map(({ option }) => option));
   const slowly = button({ class: "dv-button dv-button-text dv-slowly" }, actions.watchSlowly, "Watch it slowly");
   const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
   follow.title = "Follow the run (L or End)";
@@ -93,6 +94,8 @@ export function createTransport({ state, actions, choose }) {
       slider.max = Math.max(0, state.iterations.length - 1);
       slider.value = Math.max(0, state.shown);
       setText(where, whereWords(state));
+      const offered = speedsOf(state.header);
+      for (const { value, option } of speeds) option.hidden = option.disabled = !offered.includes(value);
       speed.value = String(state.speed);
       setHidden(follow, !isLive(state), buttons.play);
       setHidden(slowly, isLive(state) || (state.playing && isPaced(state)), buttons.play);
