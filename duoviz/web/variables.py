@@ -43,11 +43,15 @@ def kept_or_changed(variable: str, check: Callable[[], object]) -> str | None:
 
 
 def check_cache() -> None:
-    """Raise UserError where the chosen cache cannot be written to, such as a Space's storage that was not bought."""
+    """Raise UserError where the chosen cache cannot be filled, such as a Space's storage that was not bought.
+
+    One that was filled before may be read-only.
+    """
     folder = Path(os.path.expanduser(os.environ["DUOVIZ_CACHE"]))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise UserError(f"{folder} cannot be written to ({error.strerror}).") from error
+        if not (os.access(folder, os.R_OK) and folder.is_dir() and any(folder.iterdir())):
+            raise UserError(f"{folder} cannot be written to ({error.strerror}).") from error

@@ -53,12 +53,21 @@ def test_a_pair_that_there_is_not(given, monkeypatch):
     assert given(DUOVIZ_PAIR="smollm2-1.7b") == [] and first_pair() == "smollm2-1.7b"
 
 
-def test_a_cache_that_cannot_be_written_to(given, tmp_path):
+def full(**options):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_cache_that_cannot_be_written_to(given, tmp_path, monkeypatch):
     usual = tmp_path / "file"
     usual.write_text("")
     (note,) = given(DUOVIZ_CACHE=f"{usual}/cache")
     assert "file/cache cannot be written to (" in note and "DUOVIZ_CACHE" not in os.environ
     assert given(DUOVIZ_CACHE=f"{tmp_path}/cache") == [] and cache_folder() == tmp_path / "cache"
+    # It needs no more than to be read once it is filled.
+    monkeypatch.setattr("duoviz.web.variables.tempfile.TemporaryFile", full)
+    assert len(given(DUOVIZ_CACHE=f"{tmp_path}/cache")) == 1
+    (tmp_path / "cache/model").write_text("")
+    assert given(DUOVIZ_CACHE=f"{tmp_path}/cache") == []
 
 
 def test_the_log_and_about_say_it(make_hardware):
