@@ -46,14 +46,23 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             bar = ShareBar()
         with gr.Tabs() as tabs:
             with gr.Tab("Live", id="live", elem_id="tab-live"):
+                heading("Live")
                 pages = {"live": live_page(hardware)}
             with gr.Tab("Compare", id="compare", elem_id="tab-compare"):
+                heading("Compare")
                 pages["compare"] = compare_page(hardware)
             with gr.Tab("Learn", id="learn", elem_id="tab-learn"):
+                heading("Learn")
                 pages["learn"] = learn_page()
             with gr.Tab("Lab", id="lab", elem_id="tab-lab") as lab:
+                heading("Lab")
                 results_page(hardware, lab)
                 pages["lab"] = Page({})
         share(bar, tabs, pages)
     bound_queue(demo)
     return demo
+
+
+def heading(tab: str) -> None:
+    """A tab's name above the headings in it, for whoever goes through the page by these."""
+    gr.HTML(f"<h2>{tab}</h2>", elem_classes="spoken")

@@ -41,6 +41,7 @@ def site_of(pages: dict[str, Page]) -> dict:
                 "fields": {name: field_kind(field) for name, field in page.fields.items()},
                 "visualizer": page.visualizer and page.visualizer.elem_id,
                 "start": page.start and page.start.elem_id,
+                "label": page.start and page.start.value,
                 "reaching": [name for name in page.fields if name.endswith(REACHING)],
             }
             for tab, page in pages.items()

@@ -28,7 +28,15 @@ COMPONENTS = (
     + nested("game", "learn")
     + nested("results_view", "results")
     + nested("share", "share")
+    + nested("forced", "visualizer", "race", "learn", "results")
 )
 # Before anything is drawn: frame.css says what depends on it.
-FRAMED = '<script>document.documentElement.toggleAttribute("data-framed", window.parent !== window);</script>'
-HEAD = f'{FRAMED}<link rel="stylesheet" href="{ADDRESS}/{serve("components.css", COMPONENTS)}">'
+FRAMED = 'document.documentElement.toggleAttribute("data-framed", window.parent !== window);'
+# In pixels: what a share of the window's height is within what is zoomed, browsers do not agree on.
+WINDOW = """
+const measure = () => document.documentElement.style.setProperty("--window", `${innerHeight}px`);
+measure();
+addEventListener("resize", measure);
+"""
+SHEET = f"{ADDRESS}/{serve('components.css', COMPONENTS)}"
+HEAD = f'<script>{FRAMED}{WINDOW}</script><link rel="stylesheet" href="{SHEET}">'

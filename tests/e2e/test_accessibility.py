@@ -1,9 +1,11 @@
 """The whole page for whoever reads it with other eyes, or goes through it by keys alone."""
 
+from itertools import pairwise
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import open_live, page_in, serious_in_both, set_tokens, settle, type_number
+from tests.e2e.pages import open_live, page_in, present, serious, serious_in_both, set_tokens, settle, type_number
 
 TABS = ("Live", "Compare", "Learn", "Lab")
 # What opens over a tab, with the button that opens it.
@@ -121,3 +123,75 @@ def test_every_control_is_reached_by_tab_and_shows_its_focus(run_page, tab):
         reached.append(name)
         unseen += [hidden] if hidden else []
     assert (set(usable) - set(reached), unseen) == (set(), [])
+
+
+HEADINGS = """() => [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((node) => node.checkVisibility())
+  .map((node) => Number(node.localName[1]))"""
+# Whether each of these has a colour of its own on the page's.
+STANDS_OUT = """(queries) => queries.filter((query) => {
+  const node = document.querySelector(query);
+  const { backgroundColor: own, outlineStyle, borderBottomWidth } = getComputedStyle(node);
+  const isPainted = own !== getComputedStyle(document.body).backgroundColor && !/^rgba.*, 0\\)$/.test(own);
+  return !isPainted && outlineStyle === "none" && parseFloat(borderBottomWidth) < 3;
+})"""
+MARKED = (".dv-candidate-bar", ".dv-group.dv-shown", "#method label.selected", "#tab-live-button")
+
+
+def test_headings_leave_out_no_level_and_forced_colours_leave_what_is_marked(run_page):
+    for tab in TABS:
+        open_tab(run_page, tab)
+        levels = run_page.evaluate(HEADINGS)
+        assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels)), tab
+    open_tab(run_page, "Live")
+    run_page.emulate_media(forced_colors="active")
+    try:
+        assert run_page.evaluate(STANDS_OUT, MARKED) == []
+        for tab in TABS:
+            open_tab(run_page, tab)
+            assert not serious(run_page, f"#tab-{tab.lower()}"), tab
+    finally:
+        run_page.emulate_media(forced_colors="none")
+
+
+BOX = "(node) => node.getBoundingClientRect().toJSON()"
+
+
+def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else(new_page, shipped):
+    page = new_page(viewport={"width": 900, "height": 800})
+    page.goto(f"{shipped}#theme=dark")
+    expect(page.locator("body.dark")).to_be_attached()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--viewport')").strip() == "800px"
+    page.locator("#about > button").click()
+    about = page.locator("#about > div").last
+    expect(about).to_be_visible()
+    assert about.evaluate(BOX)["width"] > 600
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    expect(page.locator(".dv-beats")).to_be_visible()
+    present(page, True)
+    settle(page)
+    beats, legend = (page.locator(f"#visualizer {name}").evaluate(BOX) for name in (".dv-beats", ".dv-legend"))
+    assert beats["right"] <= legend["left"]
+    present(page, False)
+    page.set_viewport_size({"width": 320, "height": 700})
+    open_tab(page, "Compare")
+    assert page.locator("#race").evaluate(BOX)["width"] > 200
+
+
+SWIPE = """(node) => {
+  const touch = (clientX) => new Touch({ identifier: 1, target: node, clientX, clientY: 100 });
+  const tell = (name, touches, changedTouches) => node.dispatchEvent(new TouchEvent(name, { touches, changedTouches }));
+  tell("touchstart", [touch(200)], [touch(200)]);
+  tell("touchend", [], [touch(100)]);
+}"""
+
+
+def test_on_a_phone_held_sideways_the_story_is_whole_and_goes_on_with_a_swipe(new_page, shipped):
+    page = new_page(viewport={"width": 844, "height": 390}, has_touch=True)
+    page.goto(f"{shipped}#story=1")
+    story = page.locator(".dv-story")
+    expect(story).to_have_attribute("data-stop", "1")
+    assert page.locator(".dv-story-sentence").evaluate(BOX)["bottom"] <= 390
+    story.evaluate(SWIPE)
+    expect(story).to_have_attribute("data-stop", "2")

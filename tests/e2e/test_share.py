@@ -99,7 +99,7 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, site.url, "#tab=compare&prompt=Two+runs&seed=9")
     expect(page.locator("#compare-prompt textarea")).to_have_value("Two runs")
-    expect(message(page)).to_have_text(SET)
+    expect(message(page)).to_have_text(SET.replace("Generate", "Race"))
     link = copy(page)
     assert "#tab=compare&" in link and "seed=9" in link and "iteration" not in link
     expect(message(page)).to_contain_text("Link copied")

@@ -101,16 +101,17 @@ def test_what_a_link_says_wrongly_is_ignored_and_told_in_one_sentence(pages):
 
 
 COPY = """async ([values, site]) => {
+  globalThis.location = { origin: "https://someone-duoviz.hf.space", pathname: "/" };
   globalThis.document = { querySelector: () => null, body: { classList: { contains: () => false } } };
   const { copyLink } = await import("http://plain.test/share/page.js");
   return JSON.parse(await copyLink(values, site)).link;
 }"""
 
 
-def test_on_a_space_links_lead_to_its_own_address(told):
+def test_on_a_space_links_lead_to_its_page_on_the_hub(told):
     values = [field["default"] for page in told["pages"].values() for field in page["fields"].values()]
-    link = evaluate(COPY, [values, told | {"host": "someone-duoviz.hf.space"}])
-    assert link.startswith("https://someone-duoviz.hf.space/#tab=live&prompt=")
+    link = evaluate(COPY, [values, told | {"address": "https://huggingface.co/spaces/someone/duoviz"}])
+    assert link.startswith("https://huggingface.co/spaces/someone/duoviz#tab=live&prompt=")
 
 
 # Of each key, pressed where `inside` says, whether a limit has taken it; on the page are the tab's widgets alone.
@@ -161,11 +162,12 @@ REACHING = [
 def test_a_link_starts_its_run_but_for_one_that_reaches_for_the_hub_or_a_folder_or_is_in_the_way(told):
     links = [f"{reaching}&prompt=Mine&autoplay=1" for reaching in REACHING]
     look = "It names other models or another datastore: check the settings first."
-    assert evaluate(FOLLOW, [links, False, told]) == [[f"{SET} {look}", None]] * len(links)
+    words = [SET.replace("Generate", "Race") if "tab=compare" in link else SET for link in links]
+    assert evaluate(FOLLOW, [links, False, told]) == [[f"{each} {look}", None] for each in words]
     links = ["#prompt=Mine&method=vanilla&autoplay=1", "#tab=compare&prompt=Mine&autoplay=1"]
     assert evaluate(FOLLOW, [links, False, told]) == [["", "generate"], ["", "race"]]
     assert evaluate(FOLLOW, [links, True, told]) == [["A run is in progress: start this one when it ends.", None]] * 2
     # One to the page as it opens has set nothing.
     held = "Iteration 4 will be shown when the run reaches it."
-    said = {"#tab=compare": "", "#tab=compare&seed=9": SET, "#iteration=4": held}
+    said = {"#tab=compare": "", "#tab=compare&seed=9": SET.replace("Generate", "Race"), "#iteration=4": held}
     assert evaluate(FOLLOW, [list(said), False, told]) == [[each, None] for each in said.values()]

@@ -9,6 +9,7 @@ WINDOW = re.compile(r"\b\d+(?:\.\d+)?[dsl]?v(?:h|b|min|max)\b|\b(?:innerHeight|s
 MEDIA = re.compile(r"@media[^{]*height[^{]*\{.*")
 # Larger letters, which a page in a frame has not.
 LARGER = re.compile(r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ (?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+; \}")
+SIDEWAYS = "@media (max-width: 900px) and (max-height: 500px) {"
 SHIPPED = [
     file
     for kind in ("*.css", "*.js", "*.py")
@@ -28,6 +29,17 @@ def test_no_height_follows_the_windows_but_through_the_one_property():
         # Whether a player is in sight, and on which side of a word its meaning is shown.
         ("keys.js", "innerHeight"),
         ("meanings.js", "innerHeight"),
+        # What the property is made of, but in a frame.
+        ("theme.py", "innerHeight"),
     ]
     media = found(MEDIA)
-    assert media and all(LARGER.match(text) for _, text in media)
+    # A phone held sideways, and no frame.
+    assert [(name, text) for name, text in media if not LARGER.match(text)] == [("story.css", SIDEWAYS)]
+    story = (SOURCES / "styles" / "story.css").read_text(encoding="utf-8").partition(SIDEWAYS)[2]
+    assert all(line.strip().startswith(":root:not([data-framed]) &") for line in story.splitlines()[1:-1])
+
+
+def test_underlines_are_told_in_longhands():
+    """Of a shorthand with a thickness or a style WebKit understands nothing."""
+    lines = [text for name, text in found(re.compile(r"text-decoration: ([^;]+);")) if name.endswith(".css")]
+    assert set(lines) <= {"underline", "none"}

@@ -1,6 +1,7 @@
 // The buttons "Copy link" and "Open settings file…", and links followed: between the page's fields and a view of it.
-// site: {pages, address, frame}; pages: for each tab {fields, visualizer, start, reaching}: two ids of elements or null
-// and the names of the fields with which a run reaches for the hub or a folder; address: of a Space; frame: its HTML.
+// site: {pages, address, frame}; pages: for each tab {fields, visualizer, start, label, reaching}: two ids of elements,
+// what is written on the second, and the names of the fields with which a run reaches for the hub or a folder; address:
+// of a Space; frame: its HTML.
 
 import { el } from "../visualizer/dom.js";
 import { copied, REFUSED, save, SAVED_IN_A_FRAME } from "../visualizer/export.js";
@@ -93,7 +94,7 @@ function outputsFor(view, message, { pages }) {
   return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
 }
 
-const SET = "Prompt and settings loaded. Press Generate to run.";
+const setWords = ({ label }) => `Prompt and settings loaded. Press ${label} to run.`;
 const IN_THE_WAY = "A run is in progress: start this one when it ends.";
 const LOOK_FIRST = "It names other models or another datastore: check the settings first.";
 
@@ -104,7 +105,7 @@ function linkWords(view, page) {
   const { autoplay, iteration, fields } = view;
   const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
   const held = iteration === undefined ? "" : `Iteration ${iteration} will be shown when the run reaches it.`;
-  return [differs && SET, autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
+  return [differs && setWords(page), autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
 function takeLook({ theme, present: isPresented, controls }, tab) {

@@ -1,6 +1,6 @@
 // Tells the stops one after another: each is shown, played, and left after a moment.
 
-import { button, el, isPresented, setText, textButton, watchSize } from "../visualizer/dom.js";
+import { button, el, isPresented, listen, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames, createMotion } from "../visualizer/motion.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { createSteps } from "../visualizer/transport.js";
@@ -108,6 +108,22 @@ function sizesOf({ clientWidth: width, clientHeight: room }) {
   return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
 }
 
+// A finger that goes further than this, in pixels, and more to the side than up or down.
+const SWIPE = 50;
+
+function listenToSwipes(node, { back, forward }) {
+  let from = null;
+  listen(node, {
+    touchstart: ({ touches }) => { [from] = touches.length === 1 ? touches : [null]; },
+    touchend({ changedTouches: [to] }) {
+      const [across, along] = from ? [to.clientX - from.clientX, to.clientY - from.clientY] : [0, 0];
+      if (Math.abs(across) < Math.max(SWIPE, 2 * Math.abs(along))) return;
+      if (across < 0) forward();
+      else back();
+    },
+  }, { passive: true });
+}
+
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
   const acts = { choose: show, back, togglePlay: toggle, forward: next, skip };
@@ -160,6 +176,7 @@ export function createTeller({ skip, finish }) {
     if (width && lastWidth && width !== lastWidth) show(at);
     lastWidth = width || lastWidth;
   });
+  listenToSwipes(node, { back, forward: next });
   new IntersectionObserver((entries) => score.see(entries.at(-1).isIntersecting)).observe(node);
 
   return {

@@ -47,7 +47,13 @@ export function watchSize(node, tell) {
   new ResizeObserver(told).observe(node);
 }
 
-export const zoomOf = (node) => node.currentCSSZoom ?? 1;
+// Where a browser does not tell it, the box around a drawing is measured.
+function measuredZoom(node) {
+  const box = node.closest("svg")?.parentElement ?? node;
+  return box.getBoundingClientRect().width / box.offsetWidth || 1;
+}
+
+export const zoomOf = (node) => node.currentCSSZoom ?? measuredZoom(node);
 
 export const isPresented = () => document.documentElement.hasAttribute("data-present");
 
