@@ -9,7 +9,7 @@ from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.notebook import Race, Run
 from duoviz.runs import Lane
-from duoviz.trace.types import Event, Trace
+from duoviz.trace.types import Event
 
 # Those of `decoding.METHODS`, for a type checker.
 Method = Literal["vanilla", "speculative", "prompt_lookup", "rest", "lookahead", "duodecoding", "duotree"]
@@ -44,7 +44,7 @@ def run(
     raw: continue the text as it is, without a chat template. before: the conversation's earlier turns, as (what the
     user said, the answer).
     """
-    return Run(cast(Trace, runs.collect(runner.stream(engine, method, prompt, settings, raw=raw, before=before))))
+    return Run(runs.collect(runner.stream(engine, method, prompt, settings, raw=raw, before=before)))
 
 
 def race(

@@ -36,10 +36,10 @@ RACE_FILES = {".csv": lambda race: race.to_csv(), ".json": lambda race: json.dum
 
 
 class Run:
-    """One run: its text, its figures, and its whole trace."""
+    """One run: its text, its figures, and its whole trace, of whatever engine."""
 
-    def __init__(self, trace: Trace):
-        self.trace = trace
+    def __init__(self, trace: Trace | dict[str, Any]):
+        self.trace = cast(Trace, trace)
 
     @property
     def text(self) -> str:
@@ -179,7 +179,7 @@ def open(path: str | os.PathLike[str]) -> Run | Race | Results:
         return load(path)
     value = parse_object(read_text(path), path, "trace")
     if "recordings" not in value:
-        return Run(cast(Trace, checked_trace(value, path)))
+        return Run(checked_trace(value, path))
     race = checked_race(value, path)
     rows = [row(each["trace"], each["lane"], each["repeat"]) for each in race["recordings"]]
     return Race(race["lanes"], rows, race["result"])
