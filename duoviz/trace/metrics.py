@@ -7,7 +7,7 @@ Interval = tuple[float, float]
 # The figures of a run without an iteration that are None.
 NOTHING_TO_DIVIDE = (
     "tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft",
-    "lost_miss", "lost_rejection", "lost_waiting",
+    "lost_miss", "lost_rejection", "lost_waiting", "mean_acceptance_length", "acceptance_rate",
 )  # fmt: skip
 # And of those of a run whose times are not known.
 OF_TIME = ("tps", "ttft", "overlap", "idle_target", "idle_draft", "lost_miss", "lost_rejection", "lost_waiting", "wall")
@@ -19,10 +19,11 @@ def metrics(trace: dict) -> dict:
     tps: committed tokens / wall; ttft: submit to the first committed token; tau: committed tokens /
     target forwards; acceptance: accepted / positions tested; yield: drafted tokens committed /
     drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
-    draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`.
+    draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`; and those of `acceptances`.
     """
     if not (iterations := trace["iterations"]):
-        return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0}
+        counts = {"verifications": 0, "drafted": 0, "accepted": 0, "acceptance_by_position": []}
+        return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0} | counts
     wall = iterations[-1]["sync"]
     committed = [token for iteration in iterations for token in iteration["committed"]]
     drafted = proposals(iterations)
@@ -42,8 +43,32 @@ def metrics(trace: dict) -> dict:
         "new_tokens": len(committed),
         "target_forwards": len(iterations),
         "wall": wall,
+        **acceptances(iterations),
     }
     return figures if timed(trace) else figures | dict.fromkeys(OF_TIME)
+
+
+def acceptances(iterations: list[dict]) -> dict:
+    """What vLLM counts of a run (docs/measuring.md compares the engines' definitions).
+
+    verifications: iterations that tested a drafted token; accepted: drafted tokens of the text; mean_acceptance_length:
+    1 + accepted / verifications; acceptance_rate: accepted / drafted; acceptance_by_position: in which share of the
+    verifications so many drafted tokens, from 1, were accepted.
+    """
+    per_iteration = [sum(token["source"] != "target" for token in iteration["committed"]) for iteration in iterations]
+    verifications = sum(iteration["verdict"]["tested"] > 0 for iteration in iterations)
+    accepted, drafted = sum(per_iteration), proposals(iterations)
+    return {
+        "verifications": verifications,
+        "drafted": drafted,
+        "accepted": accepted,
+        "mean_acceptance_length": 1 + accepted / verifications if verifications else None,
+        "acceptance_rate": accepted / drafted if drafted else None,
+        "acceptance_by_position": [
+            sum(count >= depth for count in per_iteration) / verifications
+            for depth in range(1, max(per_iteration) + 1 if verifications else 1)
+        ],
+    }
 
 
 def timed(trace: dict) -> bool:

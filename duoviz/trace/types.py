@@ -157,5 +157,11 @@ Metrics = TypedDict(
         "new_tokens": int,
         "target_forwards": int,
         "wall": float | None,
+        "verifications": int,
+        "drafted": int,
+        "accepted": int,
+        "mean_acceptance_length": float | None,
+        "acceptance_rate": float | None,
+        "acceptance_by_position": list[float],
     },
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.decoding.theory import acceptance_of
-from duoviz.trace.metrics import common, forward_seconds, lost, metrics
+from duoviz.trace.metrics import acceptances, common, forward_seconds, lost, metrics
 from tests.trace.made import node
 
 
@@ -53,6 +53,12 @@ def test_by_hand():
         "new_tokens": 3,
         "target_forwards": 2,
         "wall": 4.0,
+        "verifications": 2,
+        "drafted": 5,
+        "accepted": 2,
+        "mean_acceptance_length": 2.0,
+        "acceptance_rate": 2 / 5,
+        "acceptance_by_position": [1.0],
     }
     shared = {**TRACE, "header": {**TRACE["header"], "can_overlap": False}}
     assert metrics(shared)["overlap"] is None
@@ -79,6 +85,18 @@ def test_of_a_tree_that_lives_on_it_is_not_told_what_was_thrown_away():
 def test_a_run_stopped_before_its_first_token():
     empty = metrics({"header": {"draft": {}}, "iterations": []})
     assert empty["tps"] is None and empty["new_tokens"] == 0
+    assert set(empty) == set(metrics(TRACE))
+
+
+def test_acceptance_by_position_is_of_the_iterations_that_verified_something():
+    def wrote(tested, *sources):
+        return iteration(0.0, 1.0, [], 1.0, [node("accepted")] * tested, [], "hit", tested, tested, sources)
+
+    found = acceptances(
+        [wrote(0, "target"), wrote(3, "draft", "draft", "draft", "target"), wrote(1, "draft", "target")]
+    )
+    assert found["acceptance_by_position"] == [1.0, 0.5, 0.5] and found["mean_acceptance_length"] == 3.0
+    assert acceptances([wrote(0, "target")])["acceptance_by_position"] == []
 
 
 def test_common_time():
