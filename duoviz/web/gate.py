@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Set
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
@@ -85,7 +86,7 @@ class Gate:
                 raise Refused(404, "This run does not exist, or has already ended.")
             # No turn is needed: the call that this stream is about has had its own.
             with self.tracker.listening(session):
-                return await self.app(scope, receive, send)
+                return await self.app(scope, receive, unheld(send))
         if path == f"{UPLOAD}_progress" and not self.on_space or FILES.fullmatch(path):
             await self.in_turn("file", scope)
         elif path in PAGES:
@@ -188,6 +189,18 @@ def replayed(content: bytes, receive: Callable) -> Callable:
         return next(first, None) or await receive()
 
     return again
+
+
+def unheld(send: Callable) -> Callable:
+    """A `send` of a stream that no proxy may compress or buffer: it would hold each event back until the end."""
+
+    async def pass_on(message: dict) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["cache-control"], headers["x-accel-buffering"] = "no-cache, no-transform", "no"
+        await send(message)
+
+    return pass_on
 
 
 def noting_event(send: Callable, opened: Callable[[str], None]) -> Callable:

@@ -12,6 +12,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.web.pages.fields import PROMPTS
 from tests.e2e.pages import set_tokens, wait_for_iterations
+from tests.e2e.test_story import first_visit
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed
@@ -200,3 +201,18 @@ def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded)
     expect(page.locator("#small-target")).to_be_visible()
     page.evaluate("location.hash = '#pair=big+%2B+small'")
     expect(page.locator("#small-target")).to_be_hidden()
+
+
+NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } });"
+
+
+def test_where_a_browser_remembers_nothing_it_opens_once_a_page(browser, shipped):
+    with first_visit(browser, shipped) as page:
+        page.add_init_script(NO_STORAGE)
+        for _ in range(2):
+            page.reload()
+            expect(page.locator(".dv-first")).to_be_visible()
+            page.get_by_role("button", name="Look inside this run").click()
+            expect(page.locator(".dv-first")).to_have_count(0)
+            page.evaluate("location.hash = ''")
+            expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")

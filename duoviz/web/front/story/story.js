@@ -34,9 +34,13 @@ function listenToKeys(isShown, acts) {
 }
 
 // Whether something opens by itself over the stage: at a first visit, where neither the link nor the query says what is
-// to be seen. A browser that remembers nothing would open it at each visit.
-const hasSeen = () => remembered(SEEN_KEY, "") !== null;
-export const setSeen = () => remember(SEEN_KEY, "seen");
+// to be seen. Where a browser remembers nothing, once a page.
+let isSeen = false;
+const hasSeen = () => isSeen || remembered(SEEN_KEY) !== null;
+export function setSeen() {
+  isSeen = true;
+  remember(SEEN_KEY, "seen");
+}
 const hasControls = () => new URLSearchParams(location.search).has("controls");
 export const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
 

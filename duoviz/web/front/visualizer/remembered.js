@@ -1,11 +1,11 @@
 // What this browser remembers from one visit to the next, where it remembers anything.
 
-// The text under a key; null where there is none yet, and `never` where nothing is remembered.
-export function remembered(key, never = null) {
+// The text under a key; null where there is none.
+export function remembered(key) {
   try {
     return localStorage.getItem(key);
   } catch {
-    return never;
+    return null;
   }
 }
 
