@@ -310,3 +310,16 @@ def test_a_touch_screen_is_told_to_tap(new_page, traces):
     page.evaluate(VISUALIZER_ALONE)
     send(page, events_of(traces["duodecoding"]))
     expect(page.locator(".dv-facts")).to_have_text("Tap a token for its probability.")
+
+
+ZOOM = """async (isTold) => {
+  if (!isTold) Object.defineProperty(Element.prototype, "currentCSSZoom", { value: undefined });
+  const { zoomOf } = await import("/visualizer/dom.js");
+  document.body.innerHTML = '<p style="zoom: 1.5; width: 100px"><svg width="40" height="10"></svg></p>';
+  return ["p", "svg"].map((name) => zoomOf(document.querySelector(name)));
+}"""
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_what_is_pointed_at_in_what_is_zoomed_is_found_also_where_a_browser_does_not_tell_the_zoom(modules, is_told):
+    assert modules.evaluate(ZOOM, is_told) == [1.5, 1.5]
