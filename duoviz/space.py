@@ -87,8 +87,9 @@ CORE = ("app.py", "requirements.txt", "README.md", "assets/draft/model.safetenso
 # What the hub puts into a Space that it makes.
 BLANK = {".gitattributes", "README.md"}
 
-# "zero-a10g" lends its GPU only to functions that ask for it in a way of its own, which the page's do not.
-HARDWARE = [hardware.value for hardware in SpaceHardware if hardware != SpaceHardware.ZERO_A10G]
+HARDWARE = [hardware.value for hardware in SpaceHardware]
+# What a Space on ZeroGPU needs besides; `workers.zero` is written for this version.
+ZERO = b"spaces==0.51.3\n"
 
 NOT_LOGGED_IN = (
     "You are not logged in to the hub: run `hf auth login` with a token that may write "
@@ -151,6 +152,8 @@ def publish(
     progress(0.05, f"Preparing the Space {name} as {user}")
     with hub_errors_in_words(name, user):
         space = prepare(api, name, hardware=hardware, private=private)
+    if (hardware or hardware_of(space)) == SpaceHardware.ZERO_A10G:
+        additions = [for_zero(addition) for addition in additions]
     progress(0.1, f"Sending what has changed of {summary(additions)}")
     gone = sorted(file for file in content(space) - set(files) if file.startswith(OURS))
     commit = send(api, name, user, additions, gone)
@@ -226,9 +229,23 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
     if private and not space.private:
         api.update_repo_settings(name, repo_type="space", private=True)
     # Also for a new one: the hub need not have taken what it was created with.
-    if hardware and hardware != (space.runtime and (space.runtime.requested_hardware or space.runtime.hardware)):
+    if hardware and hardware != hardware_of(space):
         api.request_space_hardware(name, SpaceHardware(hardware))
     return space
+
+
+def hardware_of(space: SpaceInfo) -> str | None:
+    """What a Space runs on, or has been promised."""
+    return space.runtime and (space.runtime.requested_hardware or space.runtime.hardware)
+
+
+def for_zero(addition: CommitOperationAdd) -> CommitOperationAdd:
+    """A file as a Space on ZeroGPU needs it."""
+    if addition.path_in_repo != "requirements.txt":
+        return addition
+    return CommitOperationAdd(
+        "requirements.txt", Path(str(addition.path_or_fileobj)).read_bytes().rstrip() + b"\n" + ZERO
+    )
 
 
 def content(space: SpaceInfo) -> set[str]:

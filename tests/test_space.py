@@ -212,6 +212,14 @@ def test_the_hardware_and_who_sees_it_are_changed_only_if_asked(hub, project):
     assert (there.private, there.hardware) == (True, "cpu-basic")
 
 
+def test_on_zerogpu_the_package_that_lends_the_gpu_is_required_as_well(hub, project):
+    assert main(["space", "me/duoviz", "--hardware", "zero-a10g"]) == main(["space", "me/duoviz"]) == 0
+    sent = hub.spaces["me/duoviz"].files
+    assert sent["requirements.txt"].decode().splitlines() == ["gradio", space.ZERO.decode().strip()]
+    assert main(["space", "me/duoviz", "--hardware", "cpu-basic"]) == 0
+    assert hub.spaces["me/duoviz"].files["requirements.txt"] == b"gradio"
+
+
 def test_another_app_is_left_as_it_is(hub, project, capsys):
     files = {"app.py": b"chat", "README.md": b"", "assets/logo.png": b"\0"}
     hub.spaces["me/chat"] = Space(files=dict(files))
@@ -236,7 +244,6 @@ def test_names_and_hardware_that_cannot_be(hub, project, capsys):
         (["https://hf.co/spaces/me/duoviz"], "No Space can be named 'https://hf.co/spaces/me/duoviz'"),
         (["me/duo viz"], "No Space can be named 'me/duo viz': write OWNER/NAME, each of letters"),
         (["me/duoviz", "--hardware", "fast"], "There is no hardware named 'fast' for this page: choose one of cpu-"),
-        (["me/duoviz", "--hardware", "zero-a10g"], "There is no hardware named 'zero-a10g' for this page"),
     ):
         assert failure(arguments, capsys).startswith(f"duoviz: {sentence}")
     assert hub.requests == []

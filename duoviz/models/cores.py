@@ -72,8 +72,15 @@ def machine_name() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
+def lends_gpu() -> bool:
+    """Whether this is a Space on ZeroGPU, as Hugging Face's `spaces` package finds it out."""
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
+
+
 def has_gpu() -> bool:
     """Whether targets will run on a GPU, as far as the system shows it; without torch, which takes long to import."""
+    if lends_gpu():
+        return True
     return "+cpu" not in version("torch") and (Path("/dev/nvidiactl").exists() or which("nvidia-smi") is not None)
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from duoviz.errors import UserError
+from duoviz.models.cores import lends_gpu
 from duoviz.outside import in_short, is_text
 
 # In place of a model's name: the model that this project brings along.
 EMBEDDED = "embedded"
+LARGE = "embedded-as-llama-2-7b"
 VICUNA = "USER: {prompt} ASSISTANT:"
 
 
@@ -44,8 +46,11 @@ PAIRS: dict[str, Models] = {
 
 
 def first_pair() -> str:
-    """The pair that the page begins with and its places share: `DUOVIZ_PAIR`, or the embedded one."""
-    return os.environ.get("DUOVIZ_PAIR") or EMBEDDED
+    """The pair that the page begins with and its places share: `DUOVIZ_PAIR`, or the embedded one.
+
+    The GPU that ZeroGPU lends is too fast for a target as small as that one: there a draft pays for a larger target.
+    """
+    return os.environ.get("DUOVIZ_PAIR") or (LARGE if lends_gpu() else EMBEDDED)
 
 
 def find_pair(name: object) -> Models:

@@ -57,6 +57,7 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     host, port: where it is served; by default as Gradio's environment variables say. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
+    from duoviz.models.cores import lends_gpu
     from duoviz.models.registry import first_pair
     from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here
@@ -70,7 +71,11 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     on_ending(end_at_once)
     notes = make_way(limits_here, places=not (ray or workers))
     limits, helper = limits_here(), LocalWorker
-    if ray:
+    if lends_gpu():
+        from duoviz.workers.zero import zero_slots
+
+        slots, helper = zero_slots(first_pair(), workers, limits.run_seconds), None
+    elif ray:
         from duoviz.workers.ray import cluster_slots
 
         # Each node fetches its own models.

@@ -6,6 +6,7 @@ import time
 import uuid
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ class Job:
     overtake it. worker: the name of the worker that has it, "" while it waits. progress: text about its models.
     sources: their files, once downloaded. load_seconds, run_seconds: limits for making the models ready, and for
     decoding. begun: it decodes. deadline: when the limit of what it does now ends, on the monotonic clock. future: done
-    when the job has ended. ended: its `end` event. error: why it failed, a sentence.
+    when the job has ended. ended: its `end` event. error: why it failed, a sentence. context: of the request.
     """
 
     task: Task
@@ -52,6 +53,7 @@ class Job:
     events: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     stop: threading.Event = field(default_factory=threading.Event)
     future: Future = field(default_factory=Future)
+    context: Context = field(default_factory=copy_context)
     ended: dict | None = None
     error: str | None = None
 

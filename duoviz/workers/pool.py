@@ -198,7 +198,8 @@ class Pool:
                 slot.discard()
                 slot.doing = "Starting"
                 slot.worker = slot.start()
-            self.follow(slot, job, Assignment(next(self.numbers), task, job.sources))
+            # On ZeroGPU a worker finds there who asks.
+            job.context.run(self.follow, slot, job, Assignment(next(self.numbers), task, job.sources))
             slot.broken = False
         except WorkerGone:
             raise

@@ -1,0 +1,120 @@
+"""Workers on ZeroGPU, on a processor: forks of the test's own process, which a stand-in for `spaces` makes."""
+
+import sys
+from contextvars import copy_context
+
+import psutil
+import pytest
+
+from duoviz.models.registry import first_pair
+from duoviz.workers import zero
+from duoviz.workers.pool import Pool
+from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
+from tests.children import engine_with_draft
+from tests.starts import forking
+from tests.until import has_ended, wait_until
+from tests.workers.forking_spaces import VISITOR, Spaces
+from tests.workers.loads import run_of, tiny
+from tests.workers.test_local import begun, last_of, texts
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture(scope="module")
+def served():
+    """(the stand-in, a pool of two places)."""
+    spaces, core = Spaces(), zero.available_cores()[0]
+    tiny("", None, None, draft=False, make=lambda: None)
+    with pytest.MonkeyPatch.context() as patch, forking():
+        patch.setitem(sys.modules, "spaces", spaces)
+        patch.setattr(zero, "available_cores", lambda: [core, core])
+        pool = Pool(
+            zero.zero_slots("embedded", "2", 60, lambda name: engine_with_draft().pair), RequestQueue(UNBOUNDED, 2)
+        )
+        pool.start("embedded")
+        yield spaces, pool
+        pool.close()
+        wait_until(lambda: all(has_ended(place.draft.process.pid) for place in zero.PLACES))
+    for process in spaces.processes:
+        process.kill()
+
+
+@pytest.fixture
+def spaces(served):
+    return served[0]
+
+
+@pytest.fixture
+def pool(served):
+    wait_until(lambda: all(slot.loaded and not slot.job for slot in served[1].slots))
+    return served[1]
+
+
+def text_of(pool, job):
+    pool.submit(job)
+    return last_of(job)["end"]["text"]
+
+
+def test_ten_runs_use_one_fork_and_its_memory_again(pool, spaces):
+    prompts, before = [f"tell me {number}" for number in range(10)], len(spaces.processes)
+    written, memory = [], []
+    for prompt in prompts:
+        written.append(text_of(pool, run_of("duodecoding", prompt)))
+        memory.append(psutil.Process(spaces.processes[-1].pid).memory_info().rss)
+    assert written == texts(prompts) and len(spaces.processes) <= before + 1
+    assert memory[-1] - memory[4] < 5e6
+    # A GPU is asked for the whole limit only until forward passes have been measured.
+    assert max(seconds for _, seconds in spaces.asked[-9:]) < zero.BEGINNING + 60
+
+
+def test_two_at_once_one_stopped_one_past_its_duration(pool, spaces):
+    stopped, other = run_of("endless"), run_of("endless")
+    # Two forks, for the test before left one at most.
+    begun(pool, stopped, other)
+    stopped.stop.set()
+    assert last_of(stopped)["end"]["stopped"] == "stopped" and not other.future.done()
+    assert text_of(pool, run_of("duodecoding", "tell me")) == texts(["tell me"])[0] and len(spaces.processes) == 2
+    other.stop.set()
+    last_of(other)
+    spaces.given = 0.5
+    late = run_of("endless")
+    pool.submit(late)
+    assert last_of(late)["message"].startswith("ZeroGPU took the GPU back: a run may not take longer than it asked")
+    spaces.given = None
+    assert [text_of(pool, run_of("duodecoding", "tell me")) for _ in range(3)] == texts(["tell me"]) * 3
+
+
+def test_a_refused_quota_is_one_sentence_and_it_is_the_visitors(pool, spaces):
+    spaces.refused, before = True, len(spaces.processes)
+    context = copy_context()
+    context.run(VISITOR.set, "ann")
+    job = context.run(run_of)
+    pool.submit(job)
+    told = last_of(job)["message"]
+    assert told.startswith("ZeroGPU lends no GPU for this run (You have exceeded your ZeroGPU quota (60s requested")
+    assert told.endswith("1:00:00): log in on huggingface.co for a larger quota, or try again later.")
+    assert spaces.asked[-1][0] == "ann" and len(spaces.processes) == before
+    pool.submit(other := run_of(pair="smollm2-1.7b"))
+    assert last_of(other)["message"].startswith("On ZeroGPU this page has one pair, embedded.")
+    spaces.refused = False
+    assert text_of(pool, run_of("vanilla", "tell me")) == texts(["tell me"])[0]
+
+
+def test_the_first_pair_there_is_one_for_which_a_draft_pays(monkeypatch):
+    monkeypatch.delenv("DUOVIZ_PAIR", raising=False)
+    assert first_pair() == "embedded"
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    assert first_pair() == "embedded-as-llama-2-7b"
+    monkeypatch.setenv("DUOVIZ_PAIR", "smollm2-1.7b")
+    assert first_pair() == "smollm2-1.7b"
+
+
+def test_what_is_asked_for_follows_prompt_tokens_and_costs(pool):
+    place = zero.PLACES[0]
+    place.pass_seconds.value, place.row_seconds.value = 0.02, 0.001
+
+    def asked(prompt="hi", tokens=100):
+        return zero.seconds_for(place, run_of(prompt=prompt, tokens=tokens).task, 60)
+
+    assert asked() == zero.BEGINNING + 4 and asked(tokens=200) == zero.BEGINNING + 8
+    assert asked(prompt="x" * 2000) == zero.BEGINNING + 6 and asked(tokens=4096) == zero.BEGINNING + 60
