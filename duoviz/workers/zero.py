@@ -219,11 +219,13 @@ class ZeroWorker:
                 if event["type"] != "done":
                     self.came.put(event)
         except Exception as error:  # of many types; the package's own have a title
-            log.warning("ZeroGPU: %s", first_line(error))
+            # A text in quotation marks is what Gradio's own errors are as a string.
+            reason = str(getattr(error, "message", "")) or first_line(error)
+            log.warning("ZeroGPU: %s", reason)
             if begun or "worker" in getattr(error, "title", ""):
-                self.came.put(WorkerDied(TAKEN if begun else f"ZeroGPU could not start this run ({first_line(error)})"))
+                self.came.put(WorkerDied(TAKEN if begun else f"ZeroGPU could not start this run ({reason})"))
                 return
-            return self.answer({"type": "error", "message": REFUSED.format(first_line(error).rstrip("."))})
+            return self.answer({"type": "error", "message": REFUSED.format(reason.strip().rstrip("."))})
         self.came.put({"type": "done"})
 
     def receive(self, seconds: float) -> dict | None:

@@ -11,6 +11,10 @@ VISITOR = ContextVar("visitor", default="nobody")
 class Refusal(Exception):
     title = "ZeroGPU quota exceeded"
 
+    def __init__(self, message):
+        super().__init__(repr(message))
+        self.message = message
+
 
 class Aborted(Exception):
     title = "ZeroGPU worker error"
