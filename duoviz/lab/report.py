@@ -116,7 +116,9 @@ def shown(cell: Cell) -> tuple[str, str]:
     if not isinstance(cell, Value):
         return "–" if cell is None else cell, ""
     around = plus_minus(cell)
-    return f"{cell.value:,.{cell.digits}f}", f"{around}n = {cell.n:,}" if around or cell.digits else ""
+    # A narrow column breaks the line after the comma alone.
+    count = f"n\xa0=\xa0{cell.n:,}"
+    return f"{cell.value:,.{cell.digits}f}", f"{around}{count}" if around or cell.digits else ""
 
 
 def plus_minus(value: Value) -> str:
@@ -124,8 +126,8 @@ def plus_minus(value: Value) -> str:
     if not value.spread:
         return ""
     smallest = 10**-value.digits
-    around = "< " * (value.spread < smallest / 2) + f"{max(value.spread, smallest):,.{value.digits}f}"
-    return f"{'noise ' if value.mean else ''}± {around}, "
+    around = "<\xa0" * (value.spread < smallest / 2) + f"{max(value.spread, smallest):,.{value.digits}f}"
+    return f"{'noise ' if value.mean else ''}±\xa0{around}, "
 
 
 TEMPLATES = Environment(
@@ -186,18 +188,29 @@ def part_html(macro: str, *values: object) -> str:
     return str(getattr(PAGE.module, macro)(*values))
 
 
-def parts_of(results: Results, beside: Sequence[Results] = ()) -> dict[str, dict]:
+def parts_of(results: Results) -> dict[str, dict]:
     """The report's sections by name, each to be opened: its title, a small picture, what stands above its figure and
     below, and the figure as plotly's JSON, None where there is none.
     """
-    parts = {}
-    for part in sections(results, beside):
-        drawing = part.figure.drawing if part.figure else None
-        parts[part.name] = {
-            "title": part.title,
-            "picture": thumbnail(drawing),
-            "above": part_html("above", part),
-            "below": part_html("below", part, results.plan["quick"]),
-            "figure": drawing and drawing.to_json(),
-        }
-    return parts
+    return {part.name: to_open(part, quick=results.plan["quick"]) for part in sections(results)}
+
+
+def parts_beside(parts: dict[str, dict], several: Sequence[Results]) -> dict[str, dict]:
+    """The `parts_of` the first of several results, with those that compare it with the others."""
+    quick = several[0].plan["quick"]
+    compared = to_open(of_table(tables.compared(several)), quick=quick)
+    return (
+        {"compared": compared} | parts | {"environment": to_open(of_table(tables.environments(several)), quick=quick)}
+    )
+
+
+def to_open(part: Section, *, quick: bool) -> dict:
+    """A section as the tab opens it."""
+    drawing = part.figure.drawing if part.figure else None
+    return {
+        "title": part.title,
+        "picture": thumbnail(drawing),
+        "above": part_html("above", part),
+        "below": part_html("below", part, quick),
+        "figure": drawing and drawing.to_json(),
+    }

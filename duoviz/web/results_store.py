@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from html import escape
 from itertools import count
 from pathlib import Path
 
@@ -61,24 +62,34 @@ def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
     Of no results it is a sample's, None where there is no sample; of results that came along what was kept of them, so
     that they need not be read. Raises LabError.
     """
-    if len(files) == 1 and files[0][1].parent == RECORDED and (kept := kept_view(files[0][1])):
-        return kept[what]
-    # The first view is of the first results alone.
-    files = files[:1] if what == "first" else files
-    return made(what, tuple((name, path, stamp(path)) for name, path in files))
+    # What is seen first, and most of what is opened, is of the first results alone.
+    kept = kept_view(files[0][1]) if files and files[0][1].parent == RECORDED else None
+    view = kept[what] if kept else made(what, tuple((name, path, stamp(path)) for name, path in files[:1]))
+    if view is None or len(files) < 2:
+        return view
+    if what == "first":
+        return view | {"about": f"<p>{escape(first_of([name for name, _ in files]))}</p>{view['about']}"}
+    # It draws, with plotly, which the page need not wait for.
+    from duoviz.lab.report import parts_beside
+
+    return parts_beside(view, [beside(path, name) for name, path in files])
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Of which of several results what is shown is."""
+    return f"This is {names[0]}. “Several results side by side” also shows {', '.join(names[1:])}."
 
 
 @lru_cache(maxsize=8)
 def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
     """The same, kept for as long as the results have the same stamps."""
-    # It draws, with plotly, which the page need not wait for.
     from duoviz.lab.report import first_view, parts_of
 
-    results = [replace(load(path), name=name) for name, path, _ in files[:1]]
+    results = [replace(load(path), name=name) for name, path, _ in files]
     main = results[0] if results else sample(TRACES)
     if main is None:
         return None
-    return first_view(main) if what == "first" else parts_of(main, [beside(path, name) for name, path, _ in files[1:]])
+    return first_view(main) if what == "first" else parts_of(main)
 
 
 def beside(path: Path, name: str) -> Results:

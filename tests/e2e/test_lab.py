@@ -234,6 +234,9 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, (part, box)
     expect(page.locator(".ll-thumbnail").first).to_be_visible()
     open_part(page, "table-1")
+    # The page goes to it, and no column is cut.
+    expect(page.locator("#lab-part table").first).to_be_in_viewport()
+    assert page.locator("#lab-part .lab-scroll").first.evaluate("node => node.scrollWidth <= node.clientWidth")
     for scheme, rules in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         assert not serious(page, "#lab-view", rules=rules)

@@ -11,7 +11,7 @@ import pytest
 from duoviz.lab import paying, prediction
 from duoviz.lab.picture import picture
 from duoviz.lab.plan import DUO, DUOTREE, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
-from duoviz.lab.report import first_view, parts_of, report_html, sections, table_csv
+from duoviz.lab.report import first_view, parts_beside, parts_of, report_html, sections, table_csv
 from duoviz.lab.results import read_results
 from duoviz.lab.shipping import results_page, summary
 from duoviz.outside import Reader, Refused
@@ -92,7 +92,7 @@ def draw(results):
     """All that is made of results."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        views = first_view(results), parts_of(copy.copy(results), [results])
+        views = first_view(results), parts_beside(parts_of(results), [copy.copy(results), results])
         parts = sections(results)
         texts = [report_html(results, parts), picture(results), results_page(results), summary(results)]
         texts += [table_csv(table) for part in parts for table in part.tables]

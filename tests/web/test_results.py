@@ -282,10 +282,11 @@ def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
     names = [copied(finished, f"mine {number}").name for number in range(page.MOST + 1)]
     drawn, loaded = [], []
     monkeypatch.setattr(results_store, "load", lambda path: loaded.append(path.name) or load(path))
-    monkeypatch.setattr("duoviz.lab.report.parts_of", lambda main, others: drawn.append(others) or {})
-    lab["show"](names[1:], "")
-    # What is shown first is of the first alone.
-    assert len(drawn[0]) == page.MOST - 1 and loaded == [names[1], *names[1:]]
+    monkeypatch.setattr("duoviz.lab.report.parts_beside", lambda parts, several: drawn.append(several) or parts)
+    about = by_id(lab["show"](names[1:], ""))["lab-about"]
+    # What is shown first is of the first alone, and says so.
+    assert f"This is {names[1]}. “Several results side by side” also shows {', '.join(names[2:])}." in str(about)
+    assert len(drawn[0]) == page.MOST and loaded == [names[1], names[1], *names[1:]]
     # Of what stands beside others only sums are shown.
     assert not any(row["measured"] for results in drawn[0] for row in results.rows)
     monkeypatch.setattr(results_store, "load", None)

@@ -223,7 +223,8 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     # Who chooses twice while the first is drawn sees the second.
     chosen.input(**binding, trigger_mode="always_last")
     named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)
-    named.then(open_part, [chosen, part], [board.status, *board.parts], **DRAWN)
+    opened = named.then(open_part, [chosen, part], [board.status, *board.parts], **DRAWN)
+    opened.then(None, js="() => window.duoviz.showPart()", **AT_ONCE)
     return binding
 
 

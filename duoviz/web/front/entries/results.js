@@ -16,6 +16,8 @@ export function start({ element, trigger }) {
     trigger("opened");
   });
   page.openPart = () => part;
+  // What was opened stands below the row, which may be at the window's end.
+  page.showPart = () => part && element.querySelector(".ll-thumbnails")?.scrollIntoView({ block: "start" });
   return (text) => {
     const value = JSON.parse(text);
     part = value.opened ?? part;

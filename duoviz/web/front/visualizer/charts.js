@@ -54,7 +54,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
   let width = 0, drawn = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
   return {
-    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, meaning), range), drawing),
+    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, meaning), " ", range), drawing),
     picture: () => ({ drawing, label: `${label}, ${range.textContent}` }),
     draw() {
       const total = state.iterations.length;

@@ -106,7 +106,8 @@ export function createNumbers({ state }) {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
       run.draw(numbers, state.header);
-      vanilla.hidden = known(numbers.phi) || !isComparable(state) || state.recorded || !document.querySelector(VANILLA);
+      // A race has its own vanilla.
+      vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !document.querySelector(VANILLA);
       iteration.draw(iterationNumbers(state), state.header);
     },
   };
