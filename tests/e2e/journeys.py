@@ -71,10 +71,10 @@ def a_run_comes_to_its_end(frame):
     assert dv.locator("rect.dv-bar[data-lane=target]").count() > 3
 
 
-def more_charts_are_folded_out(frame):
+def details_are_folded_out(frame):
     choose_tab(frame, "Live")
     shown = frame.locator("#visualizer")
-    button = shown.get_by_role("button", name="More charts")
+    button = shown.get_by_role("button", name="Details")
     if button.get_attribute("aria-expanded") == "false":
         button.click()
     expect(button).to_have_attribute("aria-expanded", "true")
@@ -118,7 +118,7 @@ def the_lab_shows_results(frame):
 JOURNEYS = (
     the_page_is_drawn,
     the_story_is_told,
-    more_charts_are_folded_out,
+    details_are_folded_out,
     a_run_comes_to_its_end,
     a_race_is_run,
     a_lesson_is_read,

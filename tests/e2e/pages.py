@@ -160,6 +160,8 @@ def press_endless(page):
 
 # The visualizer.
 
+OPEN_DETAILS = "document.documentElement.setAttribute('data-details', '')"
+
 # Steps through all iterations and reads what is drawn.
 READ_ITERATIONS = """async () => {
   const root = document.querySelector(".dv");

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.journeys import JOURNEYS, choose_tab, listen, more_charts_are_folded_out, the_page_is_drawn
+from tests.e2e.journeys import JOURNEYS, choose_tab, details_are_folded_out, listen, the_page_is_drawn
 from tests.e2e.pages import fits, present, set_tokens, settle
 from tests.until import wait_until
 
@@ -132,7 +132,7 @@ def test_a_visitor_finds_all_there_is_in_a_frame(held):
 
 def test_a_long_text_and_what_was_folded_out_on_the_last_visit_leave_the_height_at_rest(held):
     with held(1280) as (page, frame):
-        more_charts_are_folded_out(frame)
+        details_are_folded_out(frame)
         frame.locator("#prompt textarea").fill("The rain in Spain stays mainly in the plain. " * 100)
         set_tokens(frame, 120)
         frame.locator("#generate").click()

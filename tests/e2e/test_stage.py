@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 from tests.e2e.pages import fits, open_live, set_tokens, settle
 
 PARTS = ["#prompt", "#method", "#generate", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
-PARTS += [".dv-sentence", ".dv-tree-box", ".dv-candidates", ".dv-timeline-drawing", ".dv-chart-grid"]
+PARTS += [".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing", ".dv-fold"]
+DETAILS = [".dv-candidates", ".dv-chart-grid", "[data-number=theta]"]
 PRESENTED = [".dv-text-box", ".dv-numbers", ".dv-controls", ".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing"]
 BOXES = """(parts) => parts.map((part) => {
   const {left, top, right, bottom} = document.querySelector(part).getBoundingClientRect();
@@ -88,15 +89,17 @@ LONGEST = """() => document.querySelectorAll(".dv-number-value").forEach((value)
 
 def test_figures_have_three_sizes_and_never_collide(stage):
     sizes = stage.evaluate(SIZES)
-    assert {name for name, size in sizes.items() if size == max(sizes.values())} == {"tps", "tau"}
+    assert {name for name, size in sizes.items() if size == max(sizes.values())} == {"tps", "phi", "tau"}
     small = {name for name, size in sizes.items() if size == min(sizes.values())}
-    assert {"tps", "tau", "k", "theta"} == set(sizes) - small and len(set(sizes.values())) == 3
+    assert {"tps", "phi", "tau", "k", "theta"} == set(sizes) - small and len(set(sizes.values())) == 3
     stage.evaluate(LONGEST)
-    for width in (390, 950, 1100, 1280, 1920):
-        stage.set_viewport_size({"width": width, "height": 800})
-        settle(stage)
-        assert stage.evaluate(FIGURES) == [], width
-        assert fits(stage), width
+    for _ in ("open", "folded"):
+        stage.get_by_role("button", name="Details").click()
+        for width in (390, 950, 1100, 1280, 1920):
+            stage.set_viewport_size({"width": width, "height": 800})
+            settle(stage)
+            assert stage.evaluate(FIGURES) == [], width
+            assert fits(stage), width
 
 
 def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage):
@@ -181,22 +184,46 @@ def test_on_a_phone_player_sentence_text_and_tree_come_first_and_nothing_is_wide
     stage.set_viewport_size({"width": 1280, "height": 800})
 
 
-def test_charts_but_those_of_k_and_theta_are_folded_until_asked_for_and_that_is_kept_as_the_theme_is(stage):
+SMALL = """() => [...document.querySelectorAll("#tab-live *")].filter((node) => {
+  const words = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+  const scale = node.getScreenCTM?.().a ?? 1;
+  const size = scale * parseFloat(getComputedStyle(node).fontSize);
+  return words && size < 12.99 && node.checkVisibility({visibilityProperty: true});
+}).map((node) => `${node.className.baseVal ?? node.className}: ${node.textContent}`)"""
+
+
+def test_details_are_folded_until_asked_for_and_then_kept_linked_and_presented(stage, site):
     shown = stage.locator("#visualizer")
-    button, more = shown.get_by_role("button", name="More charts"), shown.locator(".dv-more-charts")
-    assert more.bounding_box()["height"] == 0 and shown.locator(".dv-line[data-chart=k]").is_visible()
-    for expanded in ("true", "false", "true"):
-        button.click()
+    button, parts = shown.get_by_role("button", name="Details"), [shown.locator(part).first for part in DETAILS]
+    for expanded in ("false", "true", "false", "true"):
         expect(button).to_have_attribute("aria-expanded", expanded)
-        assert (more.bounding_box()["height"] > 40) == (expanded == "true")
+        for part in parts:
+            expect(part).to_be_visible(visible=expanded == "true")
+        assert stage.evaluate(SMALL) == []
+        button.click()
+    check_screen(stage, 1280, 800)
+    button.click()
+    check_screen(stage, 1280, 800, [*PARTS, *DETAILS])
+    stage.get_by_role("button", name="Present", exact=True).click()
+    check_screen(stage, 1280, 800, [*PRESENTED, ".dv-candidates", "[data-number=theta]"])
+    stage.keyboard.press("Escape")
+    stage.get_by_role("button", name="Copy link").click()
+    expect(stage.locator(".dv-share-link")).to_have_value(re.compile("&details=1"))
     dark = "document.body.classList.contains('dark')"
     was = stage.evaluate(dark)
     stage.get_by_role("button", name="Light or dark").click()
     assert stage.evaluate(dark) != was
     stage.reload()
     stage.wait_for_function(f"{dark} === {str(not was).lower()}")
-    stage.wait_for_function("document.querySelector('#visualizer .dv-more-charts')?.inert === false")
+    opened = stage.locator(":root[data-details]")
+    expect(opened).to_have_count(1)
     stage.evaluate("localStorage.clear()")
+    stage.goto(site.url)
+    expect(stage.locator("#visualizer .dv")).to_have_attribute("data-state", "empty")
+    expect(opened).to_have_count(0)
+    stage.goto(f"{site.url}#details=1")
+    expect(opened).to_have_count(1)
+    stage.goto("about:blank")
 
 
 def test_phi_compares_with_vanilla_on_the_same_prompt_in_this_visit(stage, site):

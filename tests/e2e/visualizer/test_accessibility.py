@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.benchmarks.visualizer.traces import events_of
-from tests.e2e.pages import load, saved_to, send, show, shown
+from tests.e2e.pages import OPEN_DETAILS, load, saved_to, send, show, shown
 
 POINTED = re.compile(r"\bdv-pointed\b")
 
@@ -43,6 +43,7 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
 
 def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
     show(page, methods_page, "duodecoding")
+    page.evaluate(OPEN_DETAILS)
     tip, at = page.locator(".dv-tip"), int(page.locator(".dv").get_attribute("data-shown"))
     while not page.locator(".dv-candidates .dv-term:has-text('sequence')").count():
         at -= 1

@@ -14,6 +14,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.web.components import Visualizer, batch
 from tests.benchmarks.visualizer.traces import events_of, longer
 from tests.e2e.pages import (
+    OPEN_DETAILS,
     READ_ITERATIONS,
     download,
     fits,
@@ -92,8 +93,10 @@ def check_parts(page, method, header):
     charts = [label for name, label in CHARTS.items() if name in method.numbers]
     titles = read(page, ".dv-chart:visible .dv-subheading", "each.firstChild.textContent")
     assert sorted(titles) == sorted(["tokens written", *charts, *["Iterations by k"] * ("k" in method.numbers)])
-    in_sight = read(page, ".dv-charts > :not([inert]) .dv-chart:visible .dv-subheading", "each.firstChild.textContent")
-    assert in_sight == [label for label in charts if label != CHARTS["gamma"]]
+    in_row = read(
+        page, ".dv-chart-grid:not(.dv-more-charts) .dv-chart:visible .dv-subheading", "each.firstChild.textContent"
+    )
+    assert in_row == [label for label in charts if label != CHARTS["gamma"]]
     # φ stands there where vanilla has run before.
     numbers = {*read(page, "[data-number]:visible", "each.dataset.number")} - {"phi"}
     unknown = set() if header["can_overlap"] else {"overlap"}
@@ -139,6 +142,7 @@ def check_tree(drawn, iteration):
 
 def test_what_is_drawn_is_the_trace(page, methods_page, traces):
     page.goto(methods_page)
+    page.evaluate(OPEN_DETAILS)
     for method, trace in traces.items():
         page.get_by_role("button", name=method, exact=True).click()
         shown(page, "method", method)
@@ -155,6 +159,7 @@ def test_a_method_that_the_page_does_not_know_is_drawn_in_its_own_words(plain_pa
     monkeypatch.setitem(METHODS, TOY.id, TOY)
     trace = runner.collect(runner.stream(tiny_engine(), "again", "hello", Settings(max_new_tokens=12)))
     send(plain_page, events_of(trace))
+    plain_page.evaluate(OPEN_DETAILS)
     shown(plain_page, "state", "done")
     for key in ("Home", "ArrowRight"):
         plain_page.locator(".dv").press(key)

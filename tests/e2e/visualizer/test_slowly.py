@@ -9,7 +9,7 @@ from tests.web.front.runs import recorded, telling
 
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.
 SLIDES = """async ([trace, events, position]) => {
-  const [{ mount }, { createSlides }, { firstBorn, lookAt, timesOf }] = await Promise.all(
+  const [{ mount }, { createSlides }, { lookAt, timesOf }] = await Promise.all(
     ["mount", "film", "moments"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
   const root = document.body.appendChild(document.createElement("div"));
   const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
@@ -24,15 +24,12 @@ SLIDES = """async ([trace, events, position]) => {
     const part = slides.part();
     const { sync } = trace.iterations[position];
     const moment = part === 1 ? sync : begin + part * (sync - begin);
-    // Until the first guess, the tree before stands there with its verdict.
-    const isEarly = part < 1 && moment < firstBorn(trace.iterations[position], trace.header);
-    const iteration = trace.iterations[position - isEarly];
-    const clock = isEarly ? Infinity : moment;
+    const iteration = trace.iterations[position];
     const looks = [...drawn.querySelectorAll("g.dv-node")].map(({ dataset: { list, index, status }, classList }) => (
       [classList.contains("dv-unborn") ? "unborn" : status,
-        lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, clock)]));
+        lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, moment)]));
     const [bars, taken] = [".dv-bar", ".dv-node.dv-taken"].map((part) => drawn.querySelectorAll(part).length);
-    seen.push({ part, moment, isEarly, looks, bars, taken, told: drawn.documentElement.textContent });
+    seen.push({ part, moment, looks, bars, taken, told: drawn.documentElement.textContent });
   }
   slides.remove();
   return seen;
@@ -46,13 +43,13 @@ def test_the_slides_of_an_iteration_are_its_moments(modules):
         slides = modules.evaluate(SLIDES, [trace, events_of(trace), at])
         assert 28 <= len(slides) <= 33 and slides[0]["part"] == 0 and slides[-1]["part"] == 1
         for slide in slides:
-            drawn = trace["iterations"][at - slide["isEarly"]]
-            assert len(slide["looks"]) == len(drawn["checked"]) + len(drawn["drafted"]) > 0 and slide["bars"] > 3
+            assert len(slide["looks"]) == len(iteration["checked"]) + len(iteration["drafted"]) > 0
+            assert slide["bars"] > 3
             assert all(look == expected for look, expected in slide["looks"]), slide
             seen |= {look for look, _ in slide["looks"]}
             assert f"DuoDecoding, iteration {at}: “{trace['header']['prompt']}”" in slide["told"]
             # Which branch is taken shows when it is known.
-            is_over = slide["isEarly"] or slide["moment"] >= iteration["target"]["end"]
+            is_over = slide["moment"] >= iteration["target"]["end"]
             assert is_over or iteration["checked"] or not slide["taken"]
     assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen
 
@@ -66,6 +63,7 @@ WATCH_BEATS = """() => {
     if (dataset.beat) {
       window.beats.push({
         beat: dataset.beat, shown: Number(dataset.shown), said: document.querySelector(".dv-sentence").innerText,
+        tree: document.querySelector(".dv-tree-drawing").getAttribute("aria-label"),
         nodes: count("g.dv-node:not(.dv-unborn)"), flying: count(".dv-flying"),
         left: count(".dv-fallen, .dv-leaving, .dv-left"),
       });
@@ -112,16 +110,18 @@ def test_what_lives_on_moves_to_its_new_place_where_motion_is_wanted(plain_page)
         assert moving <= moved(trace["iterations"][at]) and bool(moving) == (motion == "no-preference")
 
 
-def test_the_verdict_sends_tokens_to_the_text_and_its_sentence_stays_until_the_next(plain_page):
+def test_sentence_and_tree_are_of_one_iteration_and_its_verdict_sends_tokens_to_the_text(plain_page):
     page, said = plain_page, plain_page.locator(".dv-sentence")
     trace = recorded("duodecoding")
     page.emulate_media(reduced_motion="no-preference")
     send(page, events_of(trace))
     shown(page, "state", "done")
     at = telling(trace["iterations"])
+    page.locator(".dv-slider").fill(str(at))
+    shown(page, "shown", at)
+    verdict = said.inner_text()
     page.locator(".dv-slider").fill(str(at - 1))
     shown(page, "shown", at - 1)
-    before = said.inner_text()
     page.evaluate(WATCH_BEATS)
     page.locator(".dv-speed").select_option("3 s")
     page.keyboard.press("ArrowRight")
@@ -133,7 +133,10 @@ def test_the_verdict_sends_tokens_to_the_text_and_its_sentence_stays_until_the_n
     order = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
     assert order == ["guess", "check", "verdict"]
     for beat in beats:
-        assert (beat["said"] == before) == (beat["beat"] != "verdict") and beat["nodes"] > 0, beat
+        assert (beat["said"] == verdict) == (beat["beat"] == "verdict") and beat["tree"] == f"Tree of iteration {at}", (
+            beat
+        )
+        assert beat["said"] == verdict or beat["said"].startswith("The target "), beat
         assert (beat["flying"] == 0 and beat["left"] == 0) or beat["beat"] == "verdict"
     # Each token that comes from the tree flies once, and stands in its colour then.
     assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1

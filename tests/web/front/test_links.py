@@ -102,7 +102,8 @@ def test_what_a_link_says_wrongly_is_ignored_and_told_in_one_sentence(pages):
 
 COPY = """async ([values, site]) => {
   globalThis.location = { origin: "https://someone-duoviz.hf.space", pathname: "/" };
-  globalThis.document = { querySelector: () => null, body: { classList: { contains: () => false } } };
+  const [body, documentElement] = [{ classList: { contains: () => false } }, { hasAttribute: () => false }];
+  globalThis.document = { querySelector: () => null, body, documentElement };
   const { copyLink } = await import("http://plain.test/share/page.js");
   return JSON.parse(await copyLink(values, site)).link;
 }"""

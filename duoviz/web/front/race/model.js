@@ -6,9 +6,10 @@ import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visuali
 const ALONE = "The methods run one after the other, so neither slows the other.";
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
 
+// next: what was told of a race that has nothing to show yet; the one before stays until then.
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
-  recorded: false, file: null, before: "",
+  recorded: false, file: null, before: "", next: null,
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -25,6 +26,31 @@ export const timeOf = (race, lane) => (race.phase === "running" ? wallOf(lane) :
 
 export const iterationAt = (lane, time) => lane.state.iterations.findLastIndex((iteration) => iteration.sync <= time);
 
+const wallOfRun = ({ iterations }) => iterations.at(-1)?.sync ?? 0;
+const meanWall = (runs) => (runs.length ? runs.reduce((sum, run) => sum + wallOfRun(run), 0) / runs.length : null);
+
+// How many seconds the runs still take, by those that have ended: a lane's own, or else all; null before any has.
+function secondsLeft({ lanes, repeats }) {
+  const endedOf = (lane) => [...lane.runs.values()].filter((run) => run.end);
+  const any = meanWall(lanes.flatMap(endedOf));
+  if (any === null) return null;
+  return lanes.filter((lane) => !lane.error).reduce((sum, lane) => {
+    const each = meanWall(endedOf(lane)) ?? any;
+    const underWay = [...lane.runs.values()].filter((run) => !run.end);
+    const rest = underWay.reduce((seconds, run) => seconds + Math.max(0, each - wallOfRun(run)), 0);
+    return sum + rest + (repeats - lane.runs.size) * each;
+  }, 0);
+}
+
+function runningWords(race, { name, baseline }) {
+  const begun = race.lanes.reduce((sum, lane) => sum + lane.runs.size, 0);
+  const all = race.lanes.reduce((sum, lane) => sum + (lane.error ? lane.runs.size : race.repeats), 0);
+  const seconds = secondsLeft(race);
+  const rounded = seconds < 10 ? Math.max(1, Math.round(seconds)) : 5 * Math.round(seconds / 5);
+  const left = seconds === null ? "" : `, about ${rounded} s left`;
+  return `Running ${baseline ? `the baseline ${name}` : name}: run ${begun} of ${all}${left}.`;
+}
+
 function hearLane(race, { lane: name, repeat, event }) {
   const lane = race.lanes.find((each) => each.name === name);
   if (event.type === "error") {
@@ -34,10 +60,9 @@ function hearLane(race, { lane: name, repeat, event }) {
   if (event.type === "header") {
     lane.runs.set(repeat, emptyRun());
     applyEvent(lane.state, { type: "reset" });
-    const round = race.repeats > 1 ? ` Round ${repeat + 1} of ${race.repeats}.` : "";
-    race.message = `Running ${lane.baseline ? `the baseline ${name}` : name}; no other method runs meanwhile.${round}`;
   }
   addToRun(lane.runs.get(repeat), event);
+  race.message = runningWords(race, lane);
   applyEvent(lane.state, event);
   if (event.end?.stopped === "error") lane.error = event.end.message;
 }
@@ -59,25 +84,39 @@ function finish(race, result) {
   Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
 }
 
+function begin(race, { lanes, repeats, recorded = false, file = null }) {
+  const [epoch, speed] = [race.epoch + 1, race.recorded ? 1 : race.speed];
+  const told = { epoch, phase: "running", speed, lanes: lanes.map(newLane), repeats, recorded, file, message: recorded ? "" : ALONE };
+  Object.assign(race, emptyRace(), told);
+}
+
+function letIn(race) {
+  const [first, ...events] = race.next ?? [];
+  if (first) begin(race, first);
+  for (const event of events) hearLane(race, event);
+}
+
 export function applyRaceEvent(race, event) {
   if (event.type === "reset") {
-    // The race before stays until the next one really begins: it may wait in line, or be refused.
-    Object.assign(race, { phase: "waiting", message: "", playing: false });
+    Object.assign(race, { phase: "waiting", message: "", playing: false, next: null });
   } else if (event.type === "status") {
     race.message = event.text;
   } else if (event.type === "lanes") {
-    const [lanes, epoch, speed] = [event.lanes.map(newLane), race.epoch + 1, race.recorded ? 1 : race.speed];
-    const { repeats, recorded = false, file = null } = event;
-    Object.assign(race, emptyRace(), { epoch, phase: "running", speed, lanes, repeats, recorded, file, message: recorded ? "" : ALONE });
+    if (race.lanes.length && !event.recorded) Object.assign(race, { next: [event], message: ALONE });
+    else begin(race, event);
+  } else if (event.type === "lane" && race.next) {
+    race.next.push(event);
+    if (event.event.type === "iteration") letIn(race);
   } else if (event.type === "lane") {
     hearLane(race, event);
   } else if (event.type === "end" && event.result) {
+    letIn(race);
     finish(race, event.result);
     race.speed = event.speed ?? race.speed;
   } else if (event.type === "end") {
-    Object.assign(race, { phase: "done", message: "Stopped." });
+    Object.assign(race, { phase: "done", message: "Stopped.", next: null });
   } else if (event.type === "error") {
-    Object.assign(race, { phase: "error", message: event.message, clock: race.phase === "running" ? endOf(race) : race.clock });
+    Object.assign(race, { phase: "error", message: event.message, next: null, clock: race.phase === "running" ? endOf(race) : race.clock });
   } else if (event.type === "connection" && event.lost) {
     const kept = race.phase === "running" ? "; the earlier part is kept" : "";
     Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });

@@ -49,9 +49,12 @@ test("which run goes on, and what it comes to, is told", () => {
     [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);
   const said = [
     [[], "The methods run one after the other, so neither slows the other."],
-    [SPS, "Running SpS; no other method runs meanwhile."],
-    [[...SPS, ...laneEvents("SpS", [], { repeat: 1 })], "Running SpS; no other method runs meanwhile. Round 2 of 3.", { repeats: 3 }],
-    [laneEvents("Vanilla", []), "Running the baseline Vanilla; no other method runs meanwhile.", { lanes: [...LANES, BASELINE] }],
+    // SpS took 2 s, and DuoTree 4 s; what no run of a lane has told takes as long as the others'.
+    [SPS.slice(0, -1), "Running SpS: run 1 of 2."],
+    [SPS, "Running SpS: run 1 of 2, about 2 s left."],
+    [[...SPS, ...laneEvents("SpS", [], { repeat: 1 }).slice(0, 1)], "Running SpS: run 2 of 6, about 10 s left.", { repeats: 3 }],
+    [[...RUNS, ...laneEvents("SpS", endingAt(1), { repeat: 1 }).slice(0, -1)], "Running SpS: run 3 of 20, about 55 s left.", { repeats: 10 }],
+    [laneEvents("Vanilla", []).slice(0, 1), "Running the baseline Vanilla: run 1 of 3.", { lanes: [...LANES, BASELINE] }],
     [[...RUNS, ending()], over],
     [[...RUNS, ending()], "", { recorded: true }],
     [tree("error", { message: "No room." }), "DuoTree failed; its text so far is kept."],
@@ -81,9 +84,9 @@ test("why a side failed is kept, the first reason told", () => {
 test("a recorded race plays at its own speed, and the next one at the visitor's", () => {
   const race = raceAfter(beginning({ recorded: true, file: "a.duoviz.json" }), ...RUNS, { ...ending(), speed: 0.5 });
   assert.deepEqual([race.speed, race.file], [0.5, "a.duoviz.json"]);
-  after(race, beginning());
+  after(race, beginning(), ...SPS);
   assert.deepEqual([race.speed, race.file, race.recorded, race.clock, race.result], [1, null, false, 0, null]);
-  assert.equal(after(Object.assign(ended(), { speed: 4 }), beginning()).speed, 4);
+  assert.equal(after(Object.assign(ended(), { speed: 4 }), beginning(), ...SPS).speed, 4);
 });
 
 test("the race before stays until the next one begins; one that fails stands where it had come to", () => {
@@ -91,7 +94,13 @@ test("the race before stays until the next one begins; one that fails stands whe
   after(race, { type: "reset" }, { type: "status", text: "Two are before you." });
   const { phase, message, playing } = race;
   assert.deepEqual([phase, message, playing, tokensOf(race.lanes[1])], ["waiting", "Two are before you.", false, 3]);
+  // One that was told of and has nothing to show yet.
+  after(race, beginning({ repeats: 2 }), SPS[0]);
+  assert.deepEqual([race.phase, race.repeats, tokensOf(race.lanes[1])], ["waiting", 1, 3]);
   assert.equal(after(race, { type: "end" }).message, "Stopped.");
+  assert.deepEqual([race.repeats, tokensOf(race.lanes[1]), race.result !== null], [1, 3, true]);
+  const next = after(race, { type: "reset" }, beginning({ repeats: 2 }), ...SPS.slice(0, 2));
+  assert.deepEqual([next.phase, next.repeats, next.lanes.map(tokensOf)], ["running", 2, [1, 0]]);
   const failed = [running(), Object.assign(ended(), { phase: "waiting", clock: 1 })].map((each) => (
     after(each, { type: "error", message: "No room." })));
   assert.deepEqual(failed.map((each) => [each.phase, each.message, each.clock]), [["error", "No room.", 4], ["error", "No room.", 1]]);

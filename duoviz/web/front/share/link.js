@@ -42,8 +42,9 @@ const ITERATION = { kind: "iteration" };
 const ROUNDS = { kind: "rounds" };
 const LOOK = {
   theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "controls" }, story: { kind: "stop" },
+  details: { kind: "flag" },
 };
-const BESIDE_THE_STORY = ["theme", "present", "story"];
+const BESIDE_THE_STORY = ["theme", "present", "story", "details"];
 const keysOf = ({ fields, visualizer, start }) => ({
   ...fields, ...LOOK, ...(visualizer && { iteration: ITERATION, recording: ITERATION }), ...(start && { autoplay: { kind: "flag" } }),
   ...(fields.lesson && { draft: ROUNDS }),
@@ -131,8 +132,8 @@ const partsOf = (entries, names) => (
   [true, false].map((isIn) => entries.filter(([name]) => Object.hasOwn(names, name) === isIn)));
 
 // {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a
-// field. look: the theme, whether the page is presented, the controls left, and the stop of the story, where it says
-// so. problem: what of the link is ignored, in a sentence, "" where nothing is.
+// field. look: the theme, whether the page is presented and its details are open, the controls left, and the stop
+// of the story, where it says so. problem: what of the link is ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
   const { entries, ignored } = entriesOf(fragment);
   const tabs = { tab: { kind: "choice", choices: Object.keys(pages) } };

@@ -57,6 +57,7 @@ test("values are read by their kinds", () => {
   }
   const { iteration, autoplay } = opened("#tab=live&iteration=007&autoplay=true").view;
   assert.deepEqual([iteration, autoplay], [7, true]);
+  assert.deepEqual(opened("#details=1"), { view: null, look: { details: true }, problem: "" });
 });
 
 test("values that are none, and keys that are unknown here, are told and left out", () => {

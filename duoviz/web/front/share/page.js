@@ -3,6 +3,7 @@
 // what is written on the second, and the names of the fields with which a run reaches for the hub or a folder; address:
 // of a Space; frame: its HTML.
 
+import { areDetailsOpen, openDetails } from "../visualizer/details.js";
 import { el } from "../visualizer/dom.js";
 import { copied, REFUSED, save, SAVED_IN_A_FRAME } from "../visualizer/export.js";
 import { readFile } from "../visualizer/json.js";
@@ -57,7 +58,8 @@ export async function copyLink(values, site) {
         + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".${SAVED_IN_A_FRAME}`,
     });
   }
-  const look = { controls: controlsOf(view.tab), theme: chosenTheme() };
+  const details = site.pages[view.tab].visualizer && areDetailsOpen() ? 1 : undefined;
+  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), details };
   const open = { story: storyStop(view.tab), draft: gameRounds(view.tab) };
   const fragment = fragmentOf({ ...view, ...look, ...open }, site.pages);
   const link = (site.address || ownAddress()) + fragment;
@@ -108,9 +110,10 @@ function linkWords(view, page) {
   return [differs && setWords(page), autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
-function takeLook({ theme, present: isPresented, controls }, tab) {
+function takeLook({ theme, present: isPresented, details, controls }, tab) {
   if (theme) setTheme(theme);
   if (isPresented !== undefined) present(isPresented);
+  if (details !== undefined) openDetails(details);
   if (controls) limitControls(tab, controls);
 }
 

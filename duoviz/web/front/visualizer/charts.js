@@ -1,14 +1,13 @@
-// Tokens written, k, γ and θ over the iterations, and the histogram of k.
+// Behind the fold: tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
-import { remember, remembered } from "./remembered.js";
+import { createDetails } from "./details.js";
+import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
 import { known } from "./words.js";
 import { MEANINGS, term } from "./meanings.js";
 
 const CHART_HEIGHT = 44;
 const HISTOGRAM_LABEL = "Iterations by k";
-const KEPT = "duoviz charts";
-// [name, its value in an iteration]; those but for k and θ are folded.
+// [name, its value in an iteration].
 const SERIES = [
   ["written", ({ committed }) => committed.length], ["k", ({ sequences }) => sequences], ["gamma", ({ budget }) => budget],
   ["theta", ({ theta }) => theta],
@@ -87,20 +86,6 @@ function histogramNodes(counts) {
   return nodes;
 }
 
-// A button that unfolds a panel. Folded, it is laid out all the same: pictures are made of what is in it.
-function createFold(panel) {
-  const button = textButton("More charts", () => {
-    show(panel.inert);
-    remember(KEPT, panel.inert ? "folded" : "open");
-  });
-  const show = (isOpen) => {
-    panel.inert = !isOpen;
-    button.setAttribute("aria-expanded", isOpen);
-  };
-  show(remembered(KEPT) === "open");
-  return button;
-}
-
 export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
@@ -108,10 +93,10 @@ export function createCharts(context) {
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(HISTOGRAM_LABEL, MEANINGS.k[1])), histogram);
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
-  const grid = el("div", { class: "dv-chart-grid" }, k, theta, createFold(more));
+  const grid = el("div", { class: "dv-chart-grid" }, k, theta);
   let epoch, counts, counted, used;
   return {
-    node: section("charts", "Over the iterations", grid, more),
+    node: section("charts", "Over the iterations", createDetails(), grid, more),
     pictures() {
       const shown = charts.filter((chart) => !chart.node.hidden).map((chart) => chart.picture());
       return histogramBox.hidden ? shown : [...shown, { drawing: histogram, label: HISTOGRAM_LABEL }];

@@ -41,7 +41,8 @@ export function createReceiver() {
 
 const NEVER_BEGAN = "Stopped before it began.";
 
-// keeps: whether anything is shown; hear: takes a run's events; say: shows an event that is no run's.
+// What is shown stays until the next run has something to show. keeps: whether anything is shown; hear: takes a run's
+// events; say: shows an event that is no run's.
 export function createLobby({ keeps, hear, say }) {
   let held = null;
   const letIn = () => {
@@ -50,9 +51,9 @@ export function createLobby({ keeps, hear, say }) {
     events.forEach(hear);
   };
   const wait = (event) => {
-    if (event.type === "hold") return held.push(event);
+    if (event.type === "hold" || event.type === "header") return held.push(event);
     if (event.type === "end" || event.type === "error") held = null;
-    return say(event.type === "end" ? { type: "kept", text: NEVER_BEGAN } : event);
+    return say(event.type === "end" ? { type: "kept", text: event.end?.message ?? NEVER_BEGAN } : event);
   };
   return {
     isWaiting: () => held !== null,
@@ -61,7 +62,7 @@ export function createLobby({ keeps, hear, say }) {
         held = [event];
         return say({ type: "waiting" });
       }
-      if (event.type === "header" && held) letIn();
+      if (event.type === "iteration" && held) letIn();
       return held ? wait(event) : hear(event);
     },
   };

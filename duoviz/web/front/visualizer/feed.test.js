@@ -1,4 +1,4 @@
-// Tests of feed.js: what comes late or twice of a run, and what is shown stays until the next one's header comes.
+// Tests of feed.js: what comes late or twice of a run, and what is shown stays until the next one's first iteration.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -23,18 +23,24 @@ test("what comes late of a run is no run's any more, and what comes twice comes 
   assert.deepEqual(heard, ["reset", "header", "iteration", "end", "reset", "hold 4", "header", "end"]);
 });
 
-test("what is shown stays until the next run begins, and is let in with its header", () => {
-  const [RESET, HEADER, END, WAITING] = ["reset", "header", "end", "waiting"].map((type) => ({ type }));
+test("what is shown stays until the next run's first iteration", () => {
+  const named = ["reset", "header", "iteration", "end", "waiting"].map((type) => ({ type }));
+  const [RESET, HEADER, FIRST, END, WAITING] = named;
   const [HOLD, AGAIN] = [{ type: "hold", iteration: 3 }, { type: "reset", file: "again" }];
   const [STATUS, ERROR] = [{ type: "status", text: "Two are before you." }, { type: "error", message: "No room." }];
+  const CLOSING = { type: "end", end: { message: "Closing." } };
   const KEPT = { type: "kept", text: "Stopped before it began." };
   const cases = [
     // Where nothing is shown, a run is heard as it comes.
     [false, [RESET, STATUS, HEADER, END], [RESET, STATUS, HEADER, END], [], false],
     [true, [RESET, STATUS], [], [WAITING, STATUS], true],
-    [true, [RESET, HOLD, STATUS, HEADER, END], [RESET, HOLD, HEADER, END], [WAITING, STATUS], false],
+    [true, [RESET, HOLD, STATUS, HEADER], [], [WAITING, STATUS], true],
+    [true, [RESET, HOLD, STATUS, HEADER, FIRST, END], [RESET, HOLD, HEADER, FIRST, END], [WAITING, STATUS], false],
     [true, [RESET, END], [], [WAITING, KEPT], false], [true, [RESET, ERROR], [], [WAITING, ERROR], false],
-    [true, [RESET, HOLD, AGAIN, HEADER], [AGAIN, HEADER], [WAITING, WAITING], false],
+    [true, [RESET, HEADER, END], [], [WAITING, KEPT], false],
+    [true, [RESET, HEADER, ERROR], [], [WAITING, ERROR], false],
+    [true, [RESET, HEADER, CLOSING], [], [WAITING, { ...KEPT, text: "Closing." }], false],
+    [true, [RESET, HOLD, AGAIN, HEADER, FIRST], [AGAIN, HEADER, FIRST], [WAITING, WAITING], false],
   ];
   for (const [keepsOne, events, ...expected] of cases) {
     const [heard, said] = [[], []];

@@ -64,9 +64,6 @@ export function timesOf(iteration, list, header) {
   });
 }
 
-export const firstBorn = (iteration, header) => (
-  Math.min(...["checked", "rest", "drafted"].flatMap((list) => timesOf(iteration, list, header)).map(({ born }) => born)));
-
 export const lookAt = ({ born, judged }, status, clock) => (clock < born ? "unborn" : clock < judged ? (status === "window" ? status : "pending") : status);
 
 // How much is known of the first tokens: 0 nothing, 1 how probable they are, 2 θ too.

@@ -32,10 +32,11 @@ function createHover(parts) {
   };
 }
 
-function writeAttributes(root, state, isOn) {
+function writeAttributes(root, state, { isOn, isWaiting }) {
   Object.assign(root.dataset, {
     shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
-    moment: state.moment ?? "", beat: beatOf(state), live: isOn ? "yes" : "no", file: state.file === null ? "no" : "yes",
+    moment: state.moment ?? "", beat: beatOf(state), live: isOn ? "yes" : "no", waiting: isWaiting ? "yes" : "no",
+    file: state.file === null ? "no" : "yes",
     method: state.header?.method ?? "", draft: tellsCandidates(state) ? "yes" : "none",
   });
 }
@@ -119,7 +120,7 @@ export function mount(root, feed, options = {}) {
     root.dataset.iterations = state.iterations.length;
     // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
     if (state.file !== null && isComing) return true;
-    writeAttributes(root, state, isOn());
+    writeAttributes(root, state, { isOn: isOn(), isWaiting: source.isWaiting() });
     for (const part of parts.all) part.draw();
     // What is scrolled is laid out for it: after all that changes the layout, so that this happens once. The text
     // comes last, for it changes more when it knows what is in sight.
@@ -131,7 +132,7 @@ export function mount(root, feed, options = {}) {
 
   const stopKeys = listenToKeys(root, actions);
   root.dataset.iterations = 0;
-  writeAttributes(root, state, false);
+  writeAttributes(root, state, {});
   frames.ask();
   const destroy = () => {
     stopKeys();

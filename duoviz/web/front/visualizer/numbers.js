@@ -35,13 +35,15 @@ export function speedUp(state, { tps }) {
 const whole = (value) => fixed(value, 0);
 
 const OF_THE_RUN = [
-  ["tps", (value) => fixed(value, 1)], ["tau", (value) => fixed(value, 2)], ["acceptance", percent], ["overlap", percent],
-  ["ttft", duration], ["phi", (value) => fixed(value, 2)],
+  ["tps", (value) => fixed(value, 1)], ["phi", (value) => fixed(value, 2)], ["tau", (value) => fixed(value, 2)],
+  ["acceptance", percent], ["overlap", percent], ["ttft", duration],
 ];
 const OF_THE_ITERATION = [
   ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
 ];
 const VANILLA = "#run-vanilla";
+// Seen at once; the others are behind the fold.
+const FIRST = ["tps", "phi", "tau"];
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
 const OF_TIME = ["tps", "ttft", "took", "overlap", "phi"];
 
@@ -75,7 +77,8 @@ function createGroup(title, entries) {
   const parts = entries.map(([name, write]) => {
     const [label, meaning] = MEANINGS[name];
     const value = el("span", { class: "dv-number-value", "data-number": name }, "–");
-    const box = explained(el("div", { class: "dv-number" }, value, el("span", { class: "dv-number-label" }, label)), meaning);
+    const look = FIRST.includes(name) ? "dv-number" : "dv-number dv-more-number";
+    const box = explained(el("div", { class: look }, value, el("span", { class: "dv-number-label" }, label)), meaning);
     const line = el("li", {}, el("b", {}, label), `: ${meaning}`);
     row.append(box);
     meanings.append(line);

@@ -127,7 +127,8 @@ const CHANGES = {
   },
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },
-  waiting: (state) => Object.assign(state, { phase: "waiting", message: "" }),
+  // What was shown stands still, however it was played.
+  waiting: (state) => Object.assign(state, { phase: "waiting", message: "", playing: false, follow: false }),
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
   header(state) {
     state.phase = "running";

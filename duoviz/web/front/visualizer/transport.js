@@ -19,37 +19,35 @@ function whereWords(state) {
   return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
 }
 
+const isOver = (state) => writtenUpTo(state) === state.shown;
+
+// Of the iteration shown: what goes on in it, and when it has ended, what came of it.
 export function saidOf(state) {
-  const iteration = state.iterations[writtenUpTo(state)];
-  return iteration ? sentence(iteration) : "";
+  const iteration = state.iterations[state.shown];
+  if (!iteration) return "";
+  return isOver(state) ? sentence(iteration) : meanwhile(iteration, state.header, state.moment);
 }
 
 function noteOf(state) {
-  const at = writtenUpTo(state);
-  const last = at === state.iterations.length - 1;
-  return note(state.iterations[at], { header: state.header, end: state.end, before: tokensBefore(state, at), last });
-}
-
-function nowOf(state) {
-  const iteration = state.iterations[state.shown];
-  return writtenUpTo(state) < state.shown ? meanwhile(iteration, state.header, state.moment) : "";
+  const { shown, iterations, header, end } = state;
+  if (!iterations[shown] || !isOver(state)) return "";
+  const last = shown === iterations.length - 1;
+  return note(iterations[shown], { header, end, before: tokensBefore(state, shown), last });
 }
 
 function createSentence(state) {
-  const [said, now] = [el("p", { class: "dv-sentence" }), el("p", { class: "dv-note dv-now" })];
+  const node = el("p", { class: "dv-sentence" });
   let told = {};
   return {
-    nodes: [said, now],
+    node,
     draw() {
-      const iteration = state.iterations[writtenUpTo(state)];
+      const [said, iteration] = [saidOf(state), state.iterations[state.shown]];
       // A screen reader should not be talked over while iterations stream past.
-      said.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
-      if (iteration !== told.iteration || state.end !== told.end) {
-        setSentence(said, saidOf(state));
-        explained(said, iteration ? noteOf(state) : "");
-      }
-      told = { iteration, end: state.end };
-      setText(now, nowOf(state));
+      node.setAttribute("aria-live", isMoving(state) ? "off" : "polite");
+      if (said === told.said && iteration === told.iteration && state.end === told.end) return;
+      told = { said, iteration, end: state.end };
+      setSentence(node, said);
+      explained(node, noteOf(state));
     },
   };
 }
@@ -88,7 +86,7 @@ export function createTransport({ state, actions, choose }) {
   speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
   const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where, speed, slowly, follow);
   return {
-    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, ...said.nodes),
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
     controls,
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
@@ -98,7 +96,7 @@ export function createTransport({ state, actions, choose }) {
       for (const { value, option } of speeds) option.hidden = option.disabled = !offered.includes(value);
       speed.value = String(state.speed);
       setHidden(follow, !isLive(state), buttons.play);
-      setHidden(slowly, isLive(state) || (state.playing && isPaced(state)), buttons.play);
+      setHidden(slowly, isLive(state) || state.phase === "waiting" || (state.playing && isPaced(state)), buttons.play);
       follow.setAttribute("aria-pressed", state.follow);
       buttons.draw();
       said.draw();

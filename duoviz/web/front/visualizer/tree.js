@@ -6,9 +6,9 @@ import { isBrowsers } from "./keys.js";
 import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } from "./layout.js";
 import { createLooks, createMoves } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
-import { candidatesKnown, firstBorn } from "./moments.js";
+import { candidatesKnown } from "./moments.js";
 import { proposalsOf } from "./sentence.js";
-import { isLeaving, isMoving, isPaced, writtenUpTo } from "./player.js";
+import { isLeaving, isMoving, isPaced } from "./player.js";
 import { count, fixed, known, MARKS, percent, quote } from "./words.js";
 
 const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
@@ -53,7 +53,9 @@ function createReach(box) {
 // Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
 // higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [SCALE, ROWS, CAPTION_SIGN, KEY_SCROLL] = [1.1, 26, 9, 80];
+const [ROWS, CAPTION_SIGN, KEY_SCROLL] = [26, 9, 80];
+// Of 12 pixels; a wide box has the room for larger letters.
+const scaleIn = (width) => (width > 900 ? 4 / 3 : 1.1);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -112,10 +114,10 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
 
 // To the newest part: what was drafted, or else the end of what the target wrote. What is in sight from the left end is
 // not scrolled to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, { items }, iteration) {
+function scrollToResult(box, { items }, iteration, scale) {
   const own = items.find((item) => item.node?.status === "correction");
   const newest = iteration.drafted.length || !own ? items.findLast(({ node }) => node?.status !== "window") : own;
-  const [x, y] = [SCALE * newest.x, SCALE * (newest.y + ROWS)];
+  const [x, y] = [scale * newest.x, scale * (newest.y + ROWS)];
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - box.clientHeight);
 }
@@ -132,15 +134,17 @@ function createBox(drawing, goTo) {
 }
 
 function fitTree(tree, iteration, header, boxWidth) {
-  const room = tree.windowRow === null ? boxWidth / SCALE - COLUMN_GAP / 2 : Infinity;
+  const scale = scaleIn(boxWidth);
+  const room = tree.windowRow === null ? boxWidth / scale - COLUMN_GAP / 2 : Infinity;
   const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
-  const width = Math.max(places.right, boxWidth / SCALE);
-  return { places, captions: treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width }), width };
+  const width = Math.max(places.right, boxWidth / scale);
+  const captions = treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width });
+  return { places, captions, width, scale };
 }
 
-function drawNodes(drawing, { items }, iteration, { captions, places, width }, header) {
+function drawNodes(drawing, { items }, iteration, { captions, places, width, scale }, header) {
   setAttributes(drawing, {
-    viewBox: `0 0 ${width} ${places.height}`, width: (SCALE * width).toFixed(1), height: (SCALE * places.height).toFixed(1),
+    viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
     "aria-label": `Tree of iteration ${iteration.index}`,
   });
   const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
@@ -152,13 +156,6 @@ function missingWords(items, iteration) {
   const drawn = items.filter(({ list }) => list === "checked" || list === "drafted").length;
   const missing = iteration.checked.length + iteration.drafted.length - drawn;
   return missing ? `${count(missing, "more token is", "more tokens are")} not drawn.` : "";
-}
-
-// Whose tree stands there: until the first guess of an iteration is made, that of the one before, with its verdict.
-function treeAt(state) {
-  const { shown, moment, iterations, header } = state;
-  const isEarly = shown > 0 && writtenUpTo(state) < shown && moment < firstBorn(iterations[shown], header);
-  return isEarly ? shown - 1 : shown;
 }
 
 function createForest({ state, redraw }) {
@@ -173,30 +170,29 @@ function createForest({ state, redraw }) {
     const tree = treeItems(iteration, state.tails[at]);
     const fitted = fitTree(tree, iteration, state.header, width);
     drawNodes(drawing, tree, iteration, fitted, state.header);
-    reach(SCALE * fitted.places.height, `${state.epoch} ${width}`);
+    reach(fitted.scale * fitted.places.height, `${state.epoch} ${width}`);
     pointing.begin();
     looks.begin(tree.items, iteration, state.header);
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
-    scroll = () => scrollToResult(box, tree, iteration);
+    scroll = () => scrollToResult(box, tree, iteration, fitted.scale);
     setText(note, missingWords(tree.items, iteration));
   };
   return {
     drawing, box, nodes: [box, pointing.node, note],
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
-      const at = treeAt(state);
-      const [iteration, isOver] = [state.iterations[at], at < state.shown];
+      const iteration = state.iterations[state.shown];
       const key = `${width} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
-      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isOver && !isLeaving(state))) {
+      if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
-        if (iteration) drawTree(iteration, at);
+        if (iteration) drawTree(iteration, state.shown);
         else drawing.replaceChildren();
       }
       if (!iteration) return;
-      looks.at(isOver ? null : state.moment);
-      if (isOver || !isLeaving(state) || hasLeft) return;
+      looks.at(state.moment);
+      if (!isLeaving(state) || hasLeft) return;
       hasLeft = true;
       looks.leave(start, way);
     },
@@ -222,9 +218,8 @@ export function createTree(context) {
     draw() {
       const iteration = state.iterations[state.shown];
       const now = !iteration || state.moment === null ? 2 : candidatesKnown(iteration, state.moment);
-      const isTold = now > 0 || !state.shown;
-      if (isTold && (iteration !== drawn || told !== now)) candidates.draw(iteration, state.header, now);
-      if (isTold) [drawn, told] = [iteration, now];
+      if (iteration !== drawn || told !== now) candidates.draw(iteration, state.header, now);
+      [drawn, told] = [iteration, now];
       forest.draw();
     },
     settle: forest.settle,
