@@ -14,7 +14,7 @@ from duoviz.version import VERSION
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 WITHOUT_DRAFT = ", ".join(id for id, method in METHODS.items() if not method.draft)
-QUESTIONS = "Spec-Bench's question.jsonl, HumanEval's jsonl, or a text with a prompt on each line"
+QUESTIONS = "Spec-Bench's question.jsonl, a data set's jsonl, or a text with a prompt on each line"
 MOST_REPEATS = 1000
 GOES_ON = "stopped; run the same command again to resume"
 

@@ -51,6 +51,25 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
 
 
 @pytest.mark.parametrize(
+    "line, turns",
+    [
+        ({"prompt": "a"}, ("a",)),
+        ({"question": "a", "answer": "b"}, ("a",)),
+        ({"instruction": "a", "output": "b"}, ("a",)),
+        (
+            {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
+                          {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]},
+            ("a", "c"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_data_sets_lines_are_questions(line, turns, tmp_path):
+    file = tmp_path / "export.jsonl"
+    file.write_text(json.dumps(line) + "\n" + json.dumps(line | {"category": "mine"}))
+    assert [(q.id, q.category, q.turns) for q in read_questions(file)] == [(1, "prompts", turns), (2, "mine", turns)]
+
+
+@pytest.mark.parametrize(
     "content, sentence",
     [
         ("", "has no questions"),
@@ -59,6 +78,7 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
         ('{"question_id": 1, "category": "qa", "turns": "a"}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": [1]}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": []}\n' * 2, "two questions with the id 1"),
+        ('{"messages": [{"role": "user", "content": [1]}]}', "line 1: a question is"),
         ('{"question_id": true, "category": "qa", "turns": []}', "line 1: a question is"),
         (f'{{"question_id": {10**16}, "category": "qa", "turns": []}}', "line 1: a question is"),
         (f'{{"question_id": "{"x" * 201}", "category": "qa", "turns": []}}', "line 1: a question is"),
