@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median_low
+from statistics import median, median_low
 from typing import TYPE_CHECKING
 
 from duoviz.disturbance import disturbance
@@ -55,8 +55,8 @@ def present(values: Iterable[float | None]) -> list[float]:
 
 
 def middle(values: Iterable[float | None]) -> float | None:
-    """The median, of an even number the lower one: so it is that of the run that is shown."""
-    return median_low(known) if (known := present(values)) else None
+    """The median; of an even number the mean of both in the middle."""
+    return median(known) if (known := present(values)) else None
 
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
@@ -165,9 +165,9 @@ def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
     base = median_row(baseline(rows, "auto"))
     methods = dict.fromkeys(row["method"] for row in rows if row["settings"]["method"] != "vanilla")
     return {
-        method: explain(("vanilla", method), (base["trace"], median["trace"]))
+        method: explain(("vanilla", method), (base["trace"], middle_row["trace"]))
         for method in methods
-        if base and (median := median_row([row for row in rows if row["method"] == method]))
+        if base and (middle_row := median_row([row for row in rows if row["method"] == method]))
     }
 
 
