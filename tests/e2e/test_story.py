@@ -62,6 +62,12 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         assert first.locator('.dv-token[data-source="draft"]').count() == 0
         knob.press("End")
         expect(end).to_have_text(re.compile("^Computed: .* [1-9].* times as fast"))
+        # Another method is raced against the large model alone.
+        page.locator("#method label", has_text="DuoTree").click()
+        expect(first.get_by_role("heading", name="DuoTree: with a small model guessing ahead")).to_be_visible()
+        wait_until(is_over)
+        expect(end).to_have_text(re.compile(r"^The same 64 tokens .* 1\.\d\d times as fast"))
+        expect(first.locator("input")).to_have_count(0)
         first.get_by_role("button", name="Look inside this run").click()
         expect(first).to_be_hidden()
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")

@@ -35,7 +35,7 @@ export function start({ element, props, server, methods }) {
   const opening = createOpening(receiver, props.opening.addresses, about);
   const [story, first] = overStage(root, shown, props.opening, opening);
   const uncover = () => [story, first].forEach((each) => each.close());
-  page.opening = opening;
+  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first.of(method)]) };
   passFocus(root);
   startFromChips();
   // The element's own id is another one each time the page is loaded.

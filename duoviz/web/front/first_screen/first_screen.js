@@ -2,6 +2,7 @@
 
 import { el, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
+import { aboutOf } from "../visualizer/methods.js";
 import { PRESSED } from "../visualizer/keys.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
@@ -70,15 +71,20 @@ function happened({ iterations, wall }, clock, isComputed) {
   return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model");
 }
 
-// told, alone: recorded runs of one prompt; expected: {recorded, rates, tokens}, see `Opening`; tell: opens the story;
-// look: shows the stage. Null where the runs did not write the same.
+function titleOf({ header }) {
+  const { title, draft, proposers } = aboutOf(header);
+  return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
+}
+
+// told, alone: recorded runs of one prompt; expected: {recorded, rates, tokens} of the first one, null where theory
+// says nothing of it; tell: opens the story; look: shows the stage. Null where the runs did not write the same.
 export function createFirstScreen({ told, alone, expected, tell, look }) {
   const [measured, other] = [firstTokens(told), firstTokens(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerOf(Math.max(measured.wall, other.wall));
   const sides = [
     createSide("Large model alone", { target: "large model: one pass a token" }),
-    createSide("With a small model guessing ahead", { target: "large model: checks the guesses", draft: "small model: guesses" }),
+    createSide(titleOf(told), { target: "large model: checks the guesses", draft: "small model: guesses" }),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("p", { class: "dv-first-end" })];

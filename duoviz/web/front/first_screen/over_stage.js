@@ -4,33 +4,54 @@ import { textButton } from "../visualizer/dom.js";
 import { ALONE, setSeen, TOLD } from "../story/story.js";
 import { createFirstScreen } from "./first_screen.js";
 
-export const NO_FIRST_SCREEN = { isOpen: () => false, close() {}, open() {} };
+export const NO_FIRST_SCREEN = { isOpen: () => false, close() {}, open() {}, of() {} };
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise; expected: see `createFirstScreen`;
 // hold: keeps the stage still behind it; tell: opens the story; onClose: called when the stage is seen again.
 export function createOverStage(root, { recordingOf, expected, hold, tell, onClose }) {
-  let [isOpen, screen] = [false, null];
+  let [isOpen, screen, method] = [false, null, TOLD];
   const button = textButton("Side by side", () => open().then(() => screen?.node.focus({ preventScroll: true })));
   button.classList.add("dv-story-open");
   root.querySelector(".dv-top").append(button);
-  async function open() {
-    const [told, alone] = await Promise.all([TOLD, ALONE].map(recordingOf));
-    screen ??= told && alone && createFirstScreen({
-      told, alone, expected, look: () => close(button), tell: () => { leave(); tell(); },
+  async function make() {
+    const asked = method;
+    const [told, alone] = await Promise.all([asked, ALONE].map(recordingOf));
+    return asked === method && told && alone && createFirstScreen({
+      told, alone, expected: asked === TOLD ? expected : null,
+      look: () => close(button), tell: () => { leave(); tell(); },
     });
-    if (!screen || isOpen) return;
+  }
+  function put(next) {
+    screen = next;
+    root.append(screen.node);
+    screen.play();
+  }
+  async function open() {
+    const next = await make();
+    if (!next || isOpen) return;
     isOpen = true;
     hold();
-    root.append(screen.node);
     root.dataset.first = "";
-    screen.play();
+    put(next);
+  }
+  // Another method is chosen: it is raced against the large model alone, where it has a recorded run.
+  async function of(name) {
+    if (name === ALONE) return;
+    method = name;
+    const next = isOpen && await make();
+    if (!next || !isOpen) return;
+    remove();
+    put(next);
+  }
+  function remove() {
+    screen.stop();
+    screen.node.remove();
   }
   function leave() {
     setSeen();
     isOpen = false;
     delete root.dataset.first;
-    screen.stop();
-    screen.node.remove();
+    remove();
   }
   function close(next = null) {
     if (!isOpen) return;
@@ -42,5 +63,5 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && isOpen) close(button);
   });
-  return { isOpen: () => isOpen, open, close };
+  return { isOpen: () => isOpen, open, close, of };
 }

@@ -48,7 +48,8 @@ export function expectedRun(run, tokensEach) {
     tokens.push(...written.map(({ text }, order) => (
       { text, source: order < written.length - 1 ? "draft" : "target", sync, at })));
     iterations.push({
-      index: at, target: { start: begin + target[0], end: begin + target[1], rows: 1 }, sync, committed: written,
+      index: at, target: { start: begin + target[0], end: begin + target[1], rows: 1 }, sync,
+      committed: written, candidates: [],
       draft: Array.from({ length: steps }, (_, order) => ({
         start: begin + drafting + order * step, end: begin + drafting + (order + 1) * step, tokens: 1,
       })),

@@ -101,7 +101,7 @@ const [LARGER, LESS_LARGE, NARROW, AXIS] = [1.6, 1.3, 900, 17];
 export const forwardOf = ({ header }, seconds, rows) => ({
   header: { ...header, draft: null },
   iterations: [{
-    index: 0, target: { start: 0, end: seconds, rows }, draft: [], sync: seconds, committed: [],
+    index: 0, target: { start: 0, end: seconds, rows }, draft: [], candidates: [], sync: seconds, committed: [],
     verdict: { tested: 0, accepted: 0 },
   }],
 });
