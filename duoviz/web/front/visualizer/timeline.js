@@ -48,11 +48,14 @@ export function tickStep(span, ticks) {
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
 }
 
+// In seconds where the last time in view has more than one.
+export const tickLabel = (time, last) => (last > 1 ? `${+time.toFixed(6)} s` : `${+(1000 * time).toFixed(3)} ms`);
+
 function axisNodes(view, toX, y) {
   const step = tickStep(view.end - view.start, Math.max(2, toX.width / 130));
   const nodes = [];
   for (let n = Math.max(0, Math.ceil(view.start / step)); n * step < view.end; n++) {
-    const label = step < 1 ? `${+(1000 * n * step).toFixed(3)} ms` : `${+(n * step).toFixed(3)} s`;
+    const label = tickLabel(n * step, view.end);
     nodes.push(svg("line", { class: "dv-tick", x1: toX(n * step), x2: toX(n * step), y1: y, y2: y + 4 }));
     nodes.push(svg("text", { class: "dv-axis", x: toX(n * step) + 3, y: y + 13 }, label));
   }

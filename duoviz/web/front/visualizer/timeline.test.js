@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near } from "../testing.js";
-import { tickStep, addPointer, addTimelineKeys, createView, sharesInView } from "./timeline.js";
+import { tickLabel, tickStep, addPointer, addTimelineKeys, createView, sharesInView } from "./timeline.js";
 
 test("ticks are one, two or five times a power of ten apart, and no more than wanted", () => {
   const steps = [
@@ -156,4 +156,8 @@ test("W, S, A and D zoom and pan; with Ctrl they are the browser's", () => {
   press("a", { key: "w", ctrlKey: true }, "x", { key: "a", metaKey: true }, { key: "d", altKey: true });
   assertView(view, start, end);
   assert.equal(calls.length, 5);
+});
+
+test("a long run's times are in seconds, and a short one's in milliseconds", () => {
+  assert.deepEqual([tickLabel(25.5, 26), tickLabel(0.5, 26), tickLabel(0.25, 0.9)], ["25.5 s", "0.5 s", "250 ms"]);
 });
