@@ -6,6 +6,7 @@ and leave the log short. `tests/web/test_gradio_internals.py` names what a new v
 
 import asyncio
 import logging
+import re
 import sys
 import time
 from functools import partial
@@ -17,6 +18,7 @@ from gradio import queueing, routes
 from gradio.queueing import Queue
 from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
+from jinja2 import BaseLoader, Environment
 
 from duoviz.web import bounds
 from duoviz.web.connections import Connection, Watch
@@ -28,6 +30,8 @@ QUEUE_STEP = 0.05
 # Seconds in which cancelled events end before the queue's loop begins anew.
 PAUSE = 1.0
 BROKEN = "The server stopped this run: start it again."
+
+INTRODUCTION = re.compile(r"""<meta\s+(?:property="og:|name="twitter:)[^>]*>""")
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +60,26 @@ async def forget(demo: gr.Blocks, session: str) -> None:
     await queue.clean_events(session_hash=session)
     queue.pending_event_ids_session.pop(session, None)
     queue.pending_messages_per_session.pop(session, None)
+
+
+class Introduced(BaseLoader):
+    """Gradio's templates, in which these meta elements stand in the place of Gradio's own introduction of itself."""
+
+    def __init__(self, loader: BaseLoader, elements: str):
+        self.loader, self.elements = loader, elements
+
+    def get_source(self, environment: Environment, template: str) -> tuple:
+        source, name, is_current = self.loader.get_source(environment, template)
+        return INTRODUCTION.sub("", source).replace("<head>", f"<head>\n{self.elements}", 1), name, is_current
+
+
+def introduce(elements: str) -> None:
+    """Let the page introduce itself with these meta elements to whoever shows a link to it."""
+    environment = routes.templates.env
+    own = environment.loader
+    assert own and environment.cache is not None
+    environment.loader = Introduced(own.loader if isinstance(own, Introduced) else own, elements)
+    environment.cache.clear()
 
 
 class Mailboxes(LRUCache):
