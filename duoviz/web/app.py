@@ -3,6 +3,7 @@
 import gradio as gr
 
 from duoviz.models.cores import available_cores, has_gpu
+from duoviz.version import VERSION
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
 from duoviz.web.components import ShareBar
 from duoviz.web.pages.compare import compare_page
@@ -18,6 +19,12 @@ INTRO = (
     "**A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses made "
     "before.** Right guesses are kept (✓), a wrong one is replaced (✗). The text is the target's own; only the speed "
     "changes. This is *DuoDecoding*, run for real: every run shown here was measured."
+)
+
+PAPER = (
+    "The method: [DuoDecoding: Hardware-aware Heterogeneous Speculative Decoding with Dynamic Multi-Sequence Drafting]"
+    "(https://arxiv.org/abs/2503.00784), arXiv 2503.00784. "
+    f"duoviz {VERSION} is an implementation of its own, under Apache-2.0."
 )
 
 NO_GPU = (
@@ -37,6 +44,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             gr.Markdown("# duoviz", elem_id="title")
             with gr.Accordion(IN_ONE_LINE, open=False, elem_id="about"):
                 gr.Markdown(INTRO)
+                gr.Markdown(PAPER)
                 if not has_gpu():
                     gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
                 if hardware.limits.on_space:
@@ -51,13 +59,16 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             with gr.Tab("Compare", id="compare", elem_id="tab-compare"):
                 heading("Compare")
                 pages["compare"] = compare_page(hardware)
+                foot()
             with gr.Tab("Learn", id="learn", elem_id="tab-learn"):
                 heading("Learn")
                 pages["learn"] = learn_page()
+                foot()
             with gr.Tab("Lab", id="lab", elem_id="tab-lab") as lab:
                 heading("Lab")
                 results_page(hardware, lab)
                 pages["lab"] = Page({})
+                foot()
         share(bar, tabs, pages)
     bound_queue(demo)
     return demo
@@ -66,3 +77,8 @@ def build_app(hardware: Hardware) -> gr.Blocks:
 def heading(tab: str) -> None:
     """A tab's name above the headings in it, for whoever goes through the page by these."""
     gr.HTML(f"<h2>{tab}</h2>", elem_classes="spoken")
+
+
+def foot() -> None:
+    """Where the method comes from, at the end of a tab; the stage of Live takes the whole window."""
+    gr.Markdown(PAPER, elem_classes="foot")

@@ -1,6 +1,7 @@
 """What lessons may name, and the lessons that come along."""
 
 import re
+from collections import defaultdict
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
@@ -59,6 +60,23 @@ def test_the_lessons_that_come_along_are_right_for_the_recorded_runs():
     for lesson in course.lessons:
         assert sum(page["question"] is not None for page in lesson["pages"]) == 1, lesson["name"]
         assert lesson["live"].startswith("#tab=live&method="), lesson["name"]
+
+
+def test_the_lessons_figures_do_not_contradict_each_other(monkeypatch):
+    told, own = defaultdict(set), Facts.cost
+
+    def cost(facts, side, count):
+        told[side, facts.trace["header"][side]["device"], count].add(value := own(facts, side, count))
+        return value
+
+    monkeypatch.setattr(Facts, "cost", cost)
+    course = read_course(LESSONS, TRACES)
+    # One time for one forward pass: calibrations before two runs differ.
+    assert told and {pass_: times for pass_, times in told.items() if len(times) > 1} == {}
+    curves = [
+        page["figure"]["target"] for _, page in pages_of(course) if "costs" in (page["figure"] or {"kind": ""})["kind"]
+    ]
+    assert len(curves) >= 3 and all(curve == sorted(curve, key=lambda point: point[1]) for curve in curves)
 
 
 def test_another_trace_breaks_no_lesson(tmp_path):

@@ -21,6 +21,8 @@ from duoviz.web.lessons.page import PageReader
 from duoviz.web.lessons.source import (
     LessonError,
     Mistake,
+    Span,
+    inline,
     located,
     read_fields,
     read_lines,
@@ -31,7 +33,7 @@ from duoviz.web.lessons.source import (
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
 NEEDED = ("title", "summary", "trace")
-FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch")
+FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch", "read")
 # What `recordings.places` gives.
 CHANCE = {"type": "number", "minimum": 0, "maximum": 1}
 TOKEN = {
@@ -141,13 +143,13 @@ def read_lesson(file: Path, facts: Facts, terms: list[Term], lessons: set[str]) 
         front = read_front(before)
         if not parts:
             raise Mistake('the lesson has no page; a page begins with "## " and its title')
-        live, facts = live_link(front), facts.of(front["trace"])
+        live, facts, reading = live_link(front), facts.of(front["trace"]), references(front)
     pages = []
     for first, part in parts:
         with located(file, part, first):
             pages.append(PageReader(part, facts, Finder(terms), lessons).read())
     about = {name: front[name] for name in ("title", "summary")}
-    return {"name": name_of(file), **about, "pages": pages, "live": live, "watch": front.get("watch")}
+    return {"name": name_of(file), **about, "pages": pages, "live": live, "watch": front.get("watch"), "read": reading}
 
 
 def read_front(lines: list[str]) -> dict[str, str]:
@@ -160,9 +162,17 @@ def read_front(lines: list[str]) -> dict[str, str]:
     front = read_fields(filter(None, lines[1:end]), FRONT_FIELDS)
     if missing := next((name for name in NEEDED if name not in front), None):
         raise Mistake(f'the field "{missing}" is missing')
-    for name in {"title", "summary", "watch"} & front.keys():
+    for name in {"title", "summary", "watch", "read"} & front.keys():
         refuse_placeholders(front[name])
     return front
+
+
+def references(front: dict[str, str]) -> list[Span]:
+    """What to read beside the lesson, as spans. Raises Mistake."""
+    spans = inline(front.get("read", ""))
+    if wrong := next((span["to"] for span in spans if not span.get("to", "https:").startswith("https:")), None):
+        raise Mistake(f'"{wrong}" is not an https address', wrong)
+    return spans
 
 
 def live_link(front: dict[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from duoviz.decoding import METHODS
+from duoviz.decoding.theory import acceptance_of, in_turn_speed, run_of
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choices, steps_before
 from duoviz.web.lessons.source import Mistake, NotInTrace, one_of
@@ -163,6 +164,7 @@ class Facts:
         """What an expression may name of one run: its header, its metrics, and what is computed where it is asked."""
         asked = (
             self.T_target, self.T_draft, self.rows_within, self.steps_that_fit,
+            self.usual_guesses, self.expected_tokens, self.expected_speed_up,
             self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
         )  # fmt: skip
         about = {**self.trace["header"], **metrics(self.trace), "iteration_time": iteration_seconds(self.trace)}
@@ -193,6 +195,28 @@ class Facts:
     def steps_that_fit(self, rows: int) -> int:
         """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
         return max(1, int(self.T_target(rows) / self.T_draft(1)))
+
+    def usual_guesses(self) -> int:
+        """The median number of proposed tokens that a target forward checks, the prompt's apart; at least 1."""
+        proposed = sorted(len(guesses(iteration)) for iteration in self.trace["iterations"][1:])
+        return max(1, proposed[len(proposed) // 2]) if proposed else 1
+
+    @property
+    def alpha(self) -> float:
+        """The acceptance of this run."""
+        rate = acceptance_of(self.trace["iterations"]).rate
+        if rate is None:
+            raise NotInTrace("guess that was checked")
+        return rate
+
+    def expected_tokens(self) -> float:
+        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ."""
+        return float(run_of(self.alpha, self.usual_guesses()))
+
+    def expected_speed_up(self) -> float:
+        """φ by theory, of a method that takes turns."""
+        speed = in_turn_speed(self.alpha, self.usual_guesses(), target=self.T_target, draft=self.T_draft(1))
+        return float(speed * self.T_target(1))
 
     @cached_property
     def comparable(self) -> dict[str, dict]:

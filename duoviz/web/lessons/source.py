@@ -131,7 +131,7 @@ def items(tokens: Iterator[Token], line: str) -> list[list[Span]]:
 
 def inline(text: str) -> list[Span]:
     """The spans of one line."""
-    return spans(parser.parseInline(text)[0])
+    return spans(parser.parseInline(text)[0]) if text else []
 
 
 def spans(paragraph: Token) -> list[Span]:

@@ -33,7 +33,9 @@ def words(spans):
 
 
 def test_a_lesson_as_data(tmp_path):
-    lesson = read(tmp_path, LESSON.replace("prompt: Why?", "prompt: Why?\nwatch: The tree."))
+    lesson = read(
+        tmp_path, LESSON.replace("prompt: Why?", "prompt: Why?\nwatch: The tree.\nread: [A paper](https://x.org/a)")
+    )
     (first,) = lesson.pop("pages")
     assert lesson == {
         "name": "a-lesson",
@@ -41,6 +43,7 @@ def test_a_lesson_as_data(tmp_path):
         "summary": "About guesses.",
         "live": "#tab=live&method=speculative&temperature=0.5&prompt=Why%3F&autoplay=true",
         "watch": "The tree.",
+        "read": [{"kind": "link", "to": "https://x.org/a", "text": "A paper"}],
     }
     assert first == {
         "title": "First page", "trace": "duodecoding", "at": 3, "missing": None, "parts": [".dv-tree"],
@@ -215,6 +218,11 @@ FRONTS = [
     (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
     (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here: choose one of title'),
     (changed("title: A lesson", "title"), 2, '"title" is not a field'),
+    (
+        changed("title: A lesson", "title: A lesson\nread: [x](tab:live)"),
+        3,
+        '"tab:live" is not an https',
+    ),
     (changed("title: A lesson", "title: A {method} lesson"), 2, "a title, a summary or what to watch has no"),
     (changed("summary: About guesses.", "summary: {tau}"), 3, "a title, a summary or what to watch has no"),
     (changed("## First page", "## First {k} page"), 9, "a title, a summary or what to watch has no"),

@@ -31,6 +31,15 @@ def test_of_the_run():
         facts(traces=prefill).value("iteration_time | seconds")
 
 
+def test_of_the_theory_of_taking_turns():
+    # γ is the middle one of 1, 2 and 3; a forward of three tokens takes 24 ms, one of one 20 ms, a draft step 4 ms.
+    checked = [[node(text, "accepted") for text in "abc"[:number]] for number in (3, 1, 2)]
+    turns = [iteration(["a", "b"], tested=2, accepted=1, checked=nodes) for nodes in ([], *checked)]
+    found = facts(traces={"duodecoding": trace("duodecoding", turns)})
+    assert values(found, "usual_guesses()", "expected_tokens() | fixed(2)") == ["2", "1.75"]
+    assert values(found, "expected_speed_up() | fixed(3)") == [f"{1.75 * 20 / (2 * 4 + 24):.3f}"]
+
+
 def test_of_the_iteration_shown():
     names = (
         "iteration.index", "sequences", "iteration.theta | fixed(3)", "likely_first_token | fixed(3)", "draft_steps",

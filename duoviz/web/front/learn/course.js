@@ -4,7 +4,7 @@ import { button, el, setText, textButton } from "../visualizer/dom.js";
 import { createHead, createProgress, createSummary } from "./contents.js";
 import { FIGURES } from "./figures.js";
 import { createQuestion } from "./question.js";
-import { blockNodes, createGlossary, linkNode } from "./spans.js";
+import { blockNodes, createGlossary, linkNode, spanNodes } from "./spans.js";
 import { createStage } from "./stage.js";
 
 // It lies outside of the course, whose styles do not reach it there.
@@ -50,6 +50,9 @@ function liveBox(lesson, root, back) {
   node.hidden = !lesson.live;
   return node;
 }
+
+const readBox = ({ read }) => (
+  read.length ? [el("p", { class: "dl-note dl-read" }, "Read more: ", ...spanNodes(read, null), ".")] : []);
 
 function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
@@ -145,7 +148,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     const [page, isLast] = [lesson.pages[number], number === lesson.pages.length - 1];
     const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
-    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number))] : [];
+    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number)), ...readBox(lesson)] : [];
     reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
     Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
     stage.show(page, drawn.figure);

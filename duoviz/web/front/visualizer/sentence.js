@@ -6,6 +6,7 @@ import { count, countGuesses, endsAnswer, fixed, known, quote } from "./words.js
 
 const LONGEST_END = 48;
 const MORE = 3;
+const LEAST_GAIN = 0.01;
 
 // Proposals come first in `checked`, so that their parents are indices into this list too.
 export const proposalsOf = ({ checked }) => checked.filter(({ status }) => status !== "correction" && status !== "window");
@@ -68,16 +69,19 @@ function draftingWords(iteration, about) {
 function startWords({ start }, { can_overlap }) {
   if (!known(start?.gain)) return "";
   if (can_overlap) return "Checking started at once; the next draft step runs alongside";
-  const [milliseconds, gain] = [fixed(1000 * start.seconds, 1), fixed(Math.max(0, start.gain), 2)];
-  return `Another draft step (${milliseconds} ms) would gain only ${gain} tokens, so checking began`;
+  const milliseconds = fixed(1000 * start.seconds, 1);
+  const gain = start.gain < LEAST_GAIN ? `less than ${LEAST_GAIN} tokens` : `only ${fixed(start.gain, 2)} tokens`;
+  return `Another draft step (${milliseconds} ms) would gain ${gain}, so checking began`;
 }
 
-// An answer may end before the last of the tokens that the target chose.
-function droppedWords(iteration) {
+// An answer may end, or reach its limit, before the last of the tokens that the target chose.
+function droppedWords(iteration, { end, last }) {
   const beyond = chosenBy(iteration).length - iteration.committed.length;
   if (beyond <= 0) return "";
-  return beyond === 1 ? "The last token comes after the end of the answer and is dropped"
-    : `The last ${beyond} tokens come after the end of the answer and are dropped`;
+  const isFull = last && ["length", "context"].includes(end?.stopped);
+  const border = isFull ? "limit" : "end of the answer";
+  return beyond === 1 ? `The last token comes after the ${border} and is dropped`
+    : `The last ${beyond} tokens come after the ${border} and are dropped`;
 }
 
 // about: the trace's `header` and `end`, how many tokens were written `before`, and whether the iteration is the
@@ -90,7 +94,7 @@ export function note(iteration, about) {
     draftingWords(iteration, about),
     window && `In the same forward pass, a window of ${count(window, "token")} looked for new guesses`,
     startWords(iteration, header),
-    droppedWords(iteration),
+    droppedWords(iteration, about),
   ].filter(Boolean).map((words) => `${words}.`).join(" ");
 }
 
@@ -129,10 +133,12 @@ function checkedIn(iteration) {
   return { total: proposals.length + Math.min(1, starts.length), ways, noun };
 }
 
+const guessed = (text) => (endsAnswer(text) ? "The guessed end of the answer" : `The guess ${quote(text)}`);
+
 function outcomeWords(accepted, { total, ways, noun }, rejected) {
   const right = accepted.length;
   if (ways > 1 && right < 2) return `${right ? "✓ One" : "✗ None"} of ${ways} ${noun} began right`;
-  if (!right) return total > 1 ? `✗ None of ${total} guesses right` : `✗ The guess ${quote(rejected?.text ?? "")} was wrong`;
+  if (!right) return total > 1 ? `✗ None of ${total} guesses right` : `✗ ${guessed(rejected?.text ?? "")} was wrong`;
   if (ways > 1) return `✓ ${countGuesses(right)} right, in one of ${ways} ${noun}`;
   if (right < total) return `✓ ${right} of ${total} guesses right`;
   return `✓ ${["", "The guess was", "Both guesses"][right] ?? `All ${right} guesses`} right`;
@@ -146,8 +152,9 @@ export function sentence(iteration) {
   const checked = checkedIn(iteration);
   const wrote = (verb) => (own && endsAnswer(own.text) ? "ended the answer" : `${verb} ${own ? quote(own.text) : "nothing new"}`);
   if (!checked.total) return `The target ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
-  const text = accepted.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");
-  const outcome = outcomeWords(accepted, checked, rejected[0]) + (accepted.length ? `: ${quote(text, LONGEST_TEXT)}` : "");
+  const written = accepted.filter((node) => chosen.indexOf(node) < iteration.committed.length);
+  const text = written.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");
+  const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${written.length < accepted.length ? "; written:" : ":"} ${quote(text, LONGEST_TEXT)}` : "");
   if (!own) return `${outcome}.`;
   if (!rejected.length) return `${outcome}. The target ${wrote("added")}.`;
   const isNamed = rejected.length === 1 && checked.ways === 1 && checked.total > 1;

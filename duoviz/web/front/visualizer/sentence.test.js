@@ -61,6 +61,8 @@ test("guesses in branches, and sequences that were drafted meanwhile", () => ass
 test("the end of the answer is not part of the text, and a token after it is not written", () => assertSaid([
   [[...chain(a, nodeOf("<|im_end|>")), own], [], { committed: ["a", ""] }, `✓ Both guesses right: "a".`],
   [chain(nodeOf("</s>")), [], { committed: [""] }, "✓ The guess was right: the end of the answer."],
+  [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The target wrote "own".`],
+  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right; written: "a".`],
   [[nodeOf("{end}"), own], [], { committed: [tokenOf("{end}", "draft")] }, `✓ The guess was right: "{end}".`],
 ]));
 
@@ -180,12 +182,13 @@ test("a window, the start of the check, and what the answer's end cuts off", () 
   const said = [
     [{ checked: [...checked, window, window] }, "In the same forward pass, a window of 2 tokens looked for new guesses."],
     [{ checked, start }, "Another draft step (1.4 ms) would gain only 0.08 tokens, so checking began."],
-    [{ checked, start: { ...start, gain: -1 } }, "Another draft step (1.4 ms) would gain only 0.00 tokens, so checking began."],
+    [{ checked, start: { ...start, gain: -1 } }, "Another draft step (1.4 ms) would gain less than 0.01 tokens, so checking began."],
     [{ checked, start: { ...start, gain: null } }, ""],
     [{ checked, committed: ["a", "b"] }, "The last token comes after the end of the answer and is dropped."],
     [{ checked, committed: ["a"] }, "The last 2 tokens come after the end of the answer and are dropped."],
   ];
   for (const [iteration, words] of said) assert.equal(noted(iteration, about), `Guessed. ${words}`.trim());
+  assert.match(noted({ checked, committed: ["a"] }, { ...about, last: true, end: { stopped: "length" } }), /after the limit/);
   assert.equal(noted({ checked, start }, aboutOf({ verified: "Guessed" }, { can_overlap: true })),
     "Guessed. Checking started at once; the next draft step runs alongside.");
 });
