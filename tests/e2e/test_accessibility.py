@@ -148,7 +148,8 @@ def test_headings_leave_out_no_level_and_forced_colours_leave_what_is_marked(run
         assert run_page.evaluate(STANDS_OUT, MARKED) == []
         for tab in TABS:
             open_tab(run_page, tab)
-            assert not serious(run_page, f"#tab-{tab.lower()}"), tab
+            # Their colours are the system's.
+            assert not serious(run_page, f"#tab-{tab.lower()}", rules={"rules": {"color-contrast": {"enabled": False}}})
     finally:
         run_page.emulate_media(forced_colors="none")
 

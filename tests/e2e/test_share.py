@@ -57,7 +57,7 @@ def run(page, method, **expected):
     expect(live(page)).to_have_attribute("data-state", "done")
     with page.expect_download() as waiting:
         page.locator(".dv-menu-files summary").click()
-        page.get_by_role("button", name="Save trace").click()
+        page.get_by_role("button", name="Save trace", exact=True).click()
     page.keyboard.press("Escape")
     header = json.loads(waiting.value.path().read_text())["header"]
     assert {"prompt": header["prompt"], **header["settings"]}.items() >= expected.items()

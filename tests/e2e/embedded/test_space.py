@@ -18,14 +18,15 @@ def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
         ):
             client.predict(prompt="Hi", max_new_tokens=count, api_name="/generate")
     # Neither Gradio, which would write beside the source, nor a visitor's mistake fills the log.
-    assert "Traceback" not in log.read_text() and "denied" not in log.read_text()
+    assert "Traceback" not in log.read_text() and "PermissionError" not in log.read_text()
     with pytest.raises(Exception, match=r"There is no pair named 'someone/big \+ someone/small' on this Space"):
         client.predict(prompt="Hi", pair="someone/big + someone/small", api_name="/generate")
 
 
 def test_a_space_starts_in_spite_of_a_variable_that_cannot_be_kept_and_its_log_is_short(space):
     url, log = space
-    lines = log.read_text().splitlines()
+    # The cache that the test lends it may be one that it cannot write to.
+    lines = [line for line in log.read_text().splitlines() if not line.startswith("DUOVIZ_CACHE")]
     begins = (
         "Pair: embedded, on ", "Places: 1. Line: 80 runs", "Limits: On this Space", "DUOVIZ_LINE cannot", "The page",
     )  # fmt: skip

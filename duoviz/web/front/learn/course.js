@@ -45,14 +45,14 @@ function mistakeList(mistakes) {
 function liveBox(lesson, root, back) {
   const link = linkNode("Try it live", lesson.live ?? "#tab=live", { class: "dv-button dv-button-text" });
   link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(root, lesson.watch, back); });
-  const node = el("div", { class: "dl-live" }, link,
-    el("span", { class: "dl-note" }, `The Live tab opens and runs it with this lesson's settings.${lesson.watch ? ` Watch: ${lesson.watch}` : ""}`));
-  node.hidden = !lesson.live;
+  const watch = lesson.watch ? ` Watch: ${lesson.watch}` : "";
+  const runs = lesson.live ? [`The Live tab opens and runs it with this lesson's settings.${watch} `] : [];
+  const read = lesson.read.length ? ["Read more: ", ...spanNodes(lesson.read, null), "."] : [];
+  const node = el("div", { class: "dl-live" }, link, el("span", { class: "dl-note dl-read" }, ...runs, ...read));
+  link.hidden = !lesson.live;
+  node.hidden = !runs.length && !read.length;
   return node;
 }
-
-const readBox = ({ read }) => (
-  read.length ? [el("p", { class: "dl-note dl-read" }, "Read more: ", ...spanNodes(read, null), ".")] : []);
 
 function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
@@ -148,7 +148,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     const [page, isLast] = [lesson.pages[number], number === lesson.pages.length - 1];
     const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
-    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number)), ...readBox(lesson)] : [];
+    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number))] : [];
     reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
     Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
     stage.show(page, drawn.figure);
