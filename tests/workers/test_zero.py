@@ -6,6 +6,7 @@ from contextvars import copy_context
 import psutil
 import pytest
 
+from duoviz.decoding import METHODS
 from duoviz.models.registry import first_pair
 from duoviz.workers import zero
 from duoviz.workers.pool import Pool
@@ -24,8 +25,10 @@ pytestmark = pytest.mark.thorough
 def served():
     """(the stand-in, a pool of two places)."""
     spaces, core = Spaces(), zero.available_cores()[0]
-    tiny("", None, None, draft=False, make=lambda: None)
     with pytest.MonkeyPatch.context() as patch, forking():
+        for name in ("endless", "stubborn"):
+            patch.setitem(METHODS, name, METHODS["vanilla"])
+        tiny("", None, None, draft=False, make=lambda: None)
         patch.setitem(sys.modules, "spaces", spaces)
         patch.setattr(zero, "available_cores", lambda: [core, core])
         pool = Pool(
