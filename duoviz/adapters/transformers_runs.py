@@ -19,24 +19,35 @@ from duoviz.errors import UserError
 def watch(model: Any, tokenizer: Any) -> Iterator[list[dict]]:
     """Within it each call of the model's `generate` adds its run's trace to the list, and gives what it always gives.
 
-    One prompt a call, greedy or sampled. A draft's time is that of all its forwards together. p and q are those that
-    the engine compares; q is None where what drafts has no probabilities. Raises UserError for a batch of prompts.
+    One prompt and one text a call, greedy or sampled. A draft's time is that of all its forwards together. p and q are
+    those that the engine compares; q is None where what drafts has no probabilities. Raises UserError for several
+    prompts or texts, for beams, and for an encoder-decoder.
     """
     traces: list[dict] = []
     generate, candidate_generator = model.generate, model._get_candidate_generator
+    config = model.generation_config
     run: Run | None = None
 
     def watched(inputs: torch.Tensor | None = None, **options: Any) -> Any:
         nonlocal run
+        # A model that drafts with its own first layers calls itself.
+        if run is not None:
+            return generate(inputs, **options)
         ids = options.get("input_ids") if inputs is None else inputs
-        if ids is None or len(ids) != 1:
-            raise UserError("A trace shows one run: call generate with the token ids of one prompt at a time.")
-        run = Run(ids[0].tolist())
+        several = [options.get(name) or getattr(config, name) or 1 for name in ("num_beams", "num_return_sequences")]
+        if ids is None or len(ids) != 1 or max(several) > 1 or model.config.is_encoder_decoder:
+            raise UserError(
+                "A trace shows one run of a decoder: call generate with the token ids of one prompt, for one text "
+                "without beams."
+            )
+        run = seen = Run(ids[0].tolist())
+        criteria = [*(options.pop("stopping_criteria", None) or ()), seen]
         try:
-            return generate(inputs, **options, stopping_criteria=[*options.pop("stopping_criteria", ()), run])
+            return generate(inputs, **options, stopping_criteria=criteria)
         finally:
-            if run.iterations:
-                traces.append(run.trace(model, tokenizer, options))
+            run = None
+            if seen.iterations:
+                traces.append(seen.trace(model, tokenizer, options))
 
     def watched_generator(**options: Any) -> Any:
         generator = candidate_generator(**options)
@@ -63,7 +74,7 @@ class Run(StoppingCriteria):
         self.iterations = list[dict]()
 
     def watch(self, generator: Any) -> None:
-        """Have a candidate generator say what it proposes, and what comes of it."""
+        """Record what a candidate generator proposes, and the probabilities with which it is verified."""
         propose, update = generator.get_candidates, generator.update_candidate_strategy
 
         def watched_proposal(input_ids: torch.Tensor, *args: Any, **options: Any) -> Any:
@@ -105,11 +116,12 @@ class Run(StoppingCriteria):
         assistant = options.get("assistant_model")
         config = options.get("generation_config") or model.generation_config
         lookup = options.get("prompt_lookup_num_tokens") or config.prompt_lookup_num_tokens
-        proposer = DRAFT if assistant is not None else PROMPT if lookup else None
+        drafts = any(each["drafted"] for each in self.iterations)
+        proposer = PROMPT if lookup else DRAFT if assistant is not None or drafts else None
         most = options.get("max_new_tokens") or config.max_new_tokens or config.max_length - len(self.prompt_ids)
         builder = TraceBuilder(
             engine="transformers",
-            method="plain" if proposer is None else "assisted" if assistant is not None else "prompt lookup",
+            method="plain" if proposer is None else "prompt lookup" if lookup else "assisted",
             tokenizer=tokenizer,
             prompt=tokenizer.decode(self.prompt_ids, skip_special_tokens=False),
             prompt_ids=self.prompt_ids,

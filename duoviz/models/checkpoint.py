@@ -29,7 +29,7 @@ LLAMA_FIELDS = {
 }  # fmt: skip
 
 
-# What can go wrong while a model is read, the first that fits: what the user is told, with the model's label.
+# Errors of reading a model, and the user's sentence for each with the model's label; the first match counts.
 SENTENCES = (
     (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
     (KeyError, "The weights of {label} lack the tensor {reason}."),

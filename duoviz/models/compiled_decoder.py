@@ -60,7 +60,7 @@ class CompiledDecoder:
     def arguments(
         self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int], threads: int
     ) -> tuple:
-        """What `kernels.run` takes; the last is where the logits go."""
+        """The arguments of `kernels.run`; the last one is the output buffer for logits."""
         # What is compiled checks no index.
         if not 0 <= min(ids) <= max(ids) < self.known:
             raise IndexError(f"each id must be from 0 to {self.known - 1:,}")

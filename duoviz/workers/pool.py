@@ -61,7 +61,7 @@ class WorkerSlot:
 
     @property
     def status(self) -> str:
-        """What the visitor of its job is told until decoding begins; "" from then on."""
+        """The line shown to the job's visitor until decoding begins; "" afterwards."""
         return WAITS if self.access is Access.WANTED else self.doing
 
     def alive(self) -> bool:

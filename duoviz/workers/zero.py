@@ -124,7 +124,7 @@ class Place:
 PLACES: list[Place] = []
 
 
-class Told:
+class ForkCancelToken:
     """Whether a fork's assignment is to end, and whether it may measure: as `CancelToken` and an Event are asked."""
 
     def __init__(self, place: Place, number: int):
@@ -153,7 +153,7 @@ def work(number: int, assignment: Assignment) -> Iterator[dict]:
     place, events = PLACES[number], SimpleQueue()
     place.process.value = os.getpid()
     worker = Worker(events.put)
-    worker.cancelled = worker.exclusive = Told(place, assignment.number)  # pyright: ignore[reportAttributeAccessIssue]
+    worker.cancelled = worker.exclusive = ForkCancelToken(place, assignment.number)  # pyright: ignore[reportAttributeAccessIssue]
     worker.engine, worker.loaded = place.engine, assignment.task.pair
     place.engine.measuring = worker.measuring
     thread = threading.Thread(target=worker.do, args=(assignment,), daemon=True)

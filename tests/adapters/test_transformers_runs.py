@@ -30,7 +30,7 @@ PAIRS = {make.__name__: (make().eval(), near(make().eval())) for make in (llama,
 DRAFTS = {
     "assisted": lambda draft: {"assistant_model": draft},
     "prompt lookup": lambda draft: {"prompt_lookup_num_tokens": 4},
-    "plain": lambda draft: {},
+    "plain": lambda draft: {"stopping_criteria": None},
 }
 
 
@@ -40,14 +40,17 @@ DRAFTS = {
 def test_the_ids_are_those_of_an_untouched_generate_and_the_trace_holds_them(pair, method, sampling):
     target, draft = PAIRS[pair]
     made, options = tokenizer(), {**DRAFTS[method](draft), **sampling, "max_new_tokens": 24, "pad_token_id": 0}
+
+    def generated(seed, ids):
+        set_seed(seed)
+        return target.generate(input_ids=ids, **options)
+
+    prompts = [made(prompt, return_tensors="pt")["input_ids"] for prompt in PROMPTS]
+    untouched = [generated(seed, ids) for seed, ids in enumerate(prompts)]
     with watch(target, made) as traces:
-        for seed, prompt in enumerate(PROMPTS):
-            ids = made(prompt, return_tensors="pt")["input_ids"]
-            set_seed(seed)
-            seen = target.generate(input_ids=ids, **options)
-            set_seed(seed)
-            assert "generate" in vars(target)
-            assert torch.equal(seen, type(target).generate(target, input_ids=ids, **options))
+        for seed, ids in enumerate(prompts):
+            seen = generated(seed, ids)
+            assert "generate" in vars(target) and torch.equal(seen, untouched[seed])
             new = seen[0, ids.shape[1] :].tolist()
             trace = parse_trace(json.dumps(traces[-1]), "it")
             assert [token["id"] for each in trace["iterations"] for token in each["committed"]] == new
@@ -87,7 +90,36 @@ def test_accepted_and_probabilities_are_a_recount_from_the_engines_scores(pair):
     assert tested > 10 and kinds == {"hit", "rejection"}
 
 
-def test_a_batch_is_refused_in_a_sentence():
+@pytest.mark.parametrize("options", [{"num_beams": 2}, {"num_return_sequences": 2, "do_sample": True}, {}])
+def test_what_is_not_one_run_is_refused_in_a_sentence(options):
     target, _ = PAIRS["llama"]
-    with watch(target, tokenizer()), pytest.raises(UserError, match="one prompt at a time"):
-        target.generate(torch.ones(2, 3, dtype=torch.long))
+    ids = torch.ones(1 if options else 2, 3, dtype=torch.long)
+    with watch(target, tokenizer()) as traces, pytest.raises(UserError, match="A trace shows one run"):
+        target.generate(ids, **options)
+    assert traces == []
+
+
+def test_a_run_that_fails_leaves_what_it_wrote_and_the_next_one_is_seen():
+    target, _ = PAIRS["llama"]
+    ids = torch.ones(1, 3, dtype=torch.long)
+
+    def fail(input_ids, scores, **options):
+        if input_ids.shape[1] > 5:
+            raise RuntimeError("no more")
+        return torch.zeros(1, dtype=torch.bool)
+
+    with watch(target, tokenizer()) as traces:
+        with pytest.raises(RuntimeError, match="no more"):
+            target.generate(ids, stopping_criteria=[fail], max_new_tokens=9, pad_token_id=0, eos_token_id=59)
+        target.generate(ids, max_new_tokens=4, pad_token_id=0, eos_token_id=59)
+    assert [metrics(trace)["new_tokens"] for trace in traces] == [2, 4]
+
+
+def test_a_model_that_drafts_with_its_own_first_layers_is_one_run():
+    target, ids = llama().eval(), torch.tensor([[5, 6, 7]])
+    options = {"assistant_early_exit": 1, "max_new_tokens": 8, "pad_token_id": 0}
+    untouched = target.generate(ids, **options)
+    with watch(target, tokenizer()) as traces:
+        assert torch.equal(target.generate(ids, **options), untouched)
+    assert [metrics(trace)["new_tokens"] for trace in traces] == [8] and metrics(traces[0])["drafted"] > 0
+    assert traces[0]["header"]["method"] == "transformers assisted"

@@ -1,4 +1,4 @@
-"""The Compare tab: what it asks of the hardware, and what comes of it."""
+"""The Compare tab: what it asks of the hardware, and what it shows."""
 
 import json
 import time

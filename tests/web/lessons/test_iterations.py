@@ -90,7 +90,7 @@ def test_what_a_tree_of_guesses_holds():
 
 
 def test_a_tree_that_lives_on():
-    """Of what was not verified, the target's own token and what hangs on it."""
+    """Of the unverified nodes, the target's own token and its descendants."""
     checked = [node("a", "rejected"), own("b")]
     lost = [node("c", "discarded", parent=0)]
     kept = [node("b", "pending"), node("d", "pending", parent=2)]

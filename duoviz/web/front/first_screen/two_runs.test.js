@@ -22,7 +22,7 @@ test("the first tokens are as many of both, and the last may be cut within an it
   assert.ok(areSame(both, alone) && !areSame(both, firstTokens(run([1, 1]))));
 });
 
-test("a computed run keeps the recorded iteration's times and writes as many tokens as it is told", () => {
+test("a computed run keeps the recorded iteration's times and writes the given number of tokens", () => {
   const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
   const computed = expectedRun(recorded, 1.5);
   assert.deepEqual(computed.tokens.map(({ text }) => text), recorded.tokens.map(({ text }) => text));

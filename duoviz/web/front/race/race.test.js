@@ -43,7 +43,7 @@ test("what φ compares with is no side, and a race ends with its slower side", (
   assert.deepEqual([sidesOf(emptyRace()), endOf(emptyRace())], [[], 0]);
 });
 
-test("which run goes on, and what it comes to, is told", () => {
+test("the status names the run that goes on, and its result", () => {
   const over = "Both runs are over. The replay shows them on one clock, as they were measured.";
   const tree = (stopped, { message, times = [1], ...more } = {}) => (
     [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);

@@ -60,7 +60,7 @@ test("values are read by their kinds", () => {
   assert.deepEqual(opened("#details=1"), { view: null, look: { details: true }, problem: "" });
 });
 
-test("values that are none, and keys that are unknown here, are told and left out", () => {
+test("invalid values and unknown keys are reported and ignored", () => {
   const wrong = {
     "seed=abc": `"seed" (not a number)`, "seed=%20": `"seed" (not a number)`, "seed=Infinity": `"seed" (not a number)`,
     "raw=yes": `"raw" (not true or false)`, "method=vanilla": `"method" (not one of the choices)`,

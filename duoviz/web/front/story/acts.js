@@ -211,7 +211,7 @@ const depthOf = (nodes, { parent }) => (parent < 0 ? 0 : 1 + depthOf(nodes, node
 
 function createRow({ iteration, tail, nodes, candidates, sum, trace }, { width, height }) {
   const chart = createCandidates();
-  // Part of a picture: what it means is told by the story's words.
+  // The chart is part of a picture here; the story's words explain it.
   chart.node.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
   const isNarrow = width < NARROW;
   const inner = isNarrow ? width : TREES_PART * (width - GAP);

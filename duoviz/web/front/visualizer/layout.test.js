@@ -24,7 +24,7 @@ test("a first child stays on its parent's row, and each further one opens a row 
   assert.deepEqual([tree.rows, tree.split, tree.windowRow], [3, 4, null]);
 });
 
-test("what was drafted meanwhile hangs on the end of the pending sequence; one sequence is taken whole", () => {
+test("what was drafted meanwhile follows the pending sequence's last token; one sequence is taken whole", () => {
   const drafted = [nodeOf("x"), nodeOf("z"), childOf(0)("y"), ownNode("own")];
   const taken = (sequence) => {
     const tree = treeOf({ checked: [nodeOf("A"), childOf(0)("B")], drafted, verdict: { outcome: "hit", sequence } });

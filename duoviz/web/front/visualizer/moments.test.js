@@ -15,7 +15,7 @@ const timesIn = (list, header, more) => (
   timesOf(iterationOf({ target: { start: 0, end: 10, rows: 1 }, sync: 11, ...more }), list, header));
 const bornIn = (...about) => timesIn(...about).map(({ born }) => born);
 
-test("drafted tokens come with their steps, and with the target's result where no step is told of", () => {
+test("drafted tokens come with their steps, and with the target's result where the trace has no step", () => {
   // Two sequences: A of four tokens and B of two.
   const drafted = [...chain("a0", "a1", "a2", "a3"), nodeOf("b0"), nodeOf("b1", { parent: 4 })];
   const born = (...tokens) => bornIn("drafted", PARALLEL, { draft: stepsOf(...tokens), drafted });
@@ -45,7 +45,7 @@ test("in turn: a step each for a chain of guesses, and of more guesses the rest 
   assert.deepEqual(bornIn("checked", TURNS, { draft: [{ start: 2, end: 3, tokens: 1 }], checked }), [2]);
 });
 
-test("a living tree tells itself what was there, and which step made what; its rest hangs on what was checked", () => {
+test("a tree that lives on records what was there and which step made what; its unverified nodes follow the checked ones", () => {
   const checked = [nodeOf("a", { was: 3 }), nodeOf("b", { step: 1 }), nodeOf("c", { step: 7 })];
   assert.deepEqual(bornIn("checked", TURNS, { draft: stepsOf(1, 1), checked }), [-Infinity, 2, 10]);
   const tree = { checked: chain("a", "b"), rest: [nodeOf("c", { parent: 1 }), nodeOf("d", { parent: 2 })] };
