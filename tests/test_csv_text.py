@@ -23,4 +23,4 @@ def test_no_text_is_a_formula(sign):
 def test_numbers_stay_numbers_and_none_is_empty():
     assert csv_text([[-1, -0.5, None, "a,b"], ["é", 1e-12]]) == '-1,-0.5,,"a,b"\r\né,1e-12\r\n'
     line = table_csv(Table("t", "t", "", ["c"], [("l", [Value(-0.25, None, 3)])])).splitlines()[1]
-    assert line == "l,c,-0.25,,3"
+    assert line == "l,c,-0.25,,,3"
