@@ -9,7 +9,6 @@ from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.errors import UserError
-from tests.benchmarks.methods import measured
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -123,5 +122,5 @@ def test_compare_alternates_and_gives_both_baselines():
 
 def test_the_benchmark_of_methods_alternates_over_its_prompts(engine):
     lanes = [runner.Lane(name, name, Settings(max_new_tokens=4)) for name in ("vanilla", "prompt_lookup")]
-    found = [(row["prompt"], row["method"]) for row in measured(engine, ["hi", "hello"], lanes)]
+    found = [(row["prompt"], row["method"]) for row in runner.compare(engine, ["hi", "hello"], lanes)]
     assert found == [("hi", "vanilla"), ("hi", "prompt_lookup"), ("hello", "prompt_lookup"), ("hello", "vanilla")]

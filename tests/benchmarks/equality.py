@@ -1,20 +1,16 @@
 """Every method against seeded vanilla, and vanilla against transformers.generate, on the embedded pair or another.
 
     python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--methods NAME,…] [--pair NAME]
-                                        [--temperature T | --combinations | --sampled]
+                                        [--temperature T]
 
 Texts are judged as in the Compare tab. Prints how often each lane's were equal, a tie or a defect, and each tie and
-defect with its place and margin; exits with 1 on a defect, or on more than one tie in 5,000 positions. --combinations
-runs every k, γ and draft mode of DuoDecoding instead of the defaults; --sampled runs temperatures 0.7 and 1.3, with and
-without top-k and top-p, three seeds each. transformers, whose text is greedy, is left out of both; it has the embedded
-target as it is, whose text is that of its larger shapes, and is left out for other targets and on a GPU.
+defect with its place and margin; exits with 1 on a defect, or on more than one tie in 5,000 positions. transformers has
+the embedded target as it is, whose text is that of its larger shapes; it is left out for other targets, on a GPU, and
+where the text is not greedy.
 """
 
-import argparse
-import itertools
 import sys
 from collections import Counter
-from dataclasses import replace
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -31,25 +27,6 @@ from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
 from tests.benchmarks.harness import arguments, counted, machine, questions, spread
 
-SAMPLED = list(itertools.product((0.7, 1.3), ({}, {"top_k": 50, "top_p": 0.9}), range(3)))
-COMBINATIONS = list(itertools.product(("dynamic", 1, 2, 3, 8), ("auto", 1, 5, 13), ("batched", "paper")))
-
-
-def lanes_of(options: argparse.Namespace) -> list[list[runner.Lane]]:
-    """What runs on each prompt; each list begins with the vanilla that the others in it are compared with."""
-    base = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    if options.combinations:
-        lanes = [
-            runner.Lane(f"k={k} γ={budget} {mode}", "duodecoding",
-                        replace(base, sequences=k, budget=budget, draft_mode=mode))
-            for k, budget, mode in COMBINATIONS
-        ]  # fmt: skip
-        return [[*runs.lanes([], base), *lanes]]
-    changes = [{}]
-    if options.sampled:
-        changes = [{"temperature": heat, "seed": seed, **filters} for heat, filters, seed in SAMPLED]
-    return [runs.lanes(options.methods.split(","), replace(base, **each)) for each in changes]
-
 
 def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
     """Its greedy text, with the gap of each token to the next best."""
@@ -65,29 +42,32 @@ def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
 
 def main() -> int:
     defaults = {"max_new_tokens": 128, "methods": ",".join(METHODS), "pair": "embedded", "temperature": 0.0}
-    options = arguments(__doc__, prompts=40, combinations=False, sampled=False, **defaults).parse_args()
+    options = arguments(__doc__, prompts=40, **defaults).parse_args()
     engine = load_engine(options.pair)
     pair = engine.pair
     known = find_pair(options.pair).target == EMBEDDED and pair.target.device == "cpu"
-    greedy = known and not (options.combinations or options.sampled or options.temperature)
-    reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval() if greedy else None
+    lanes = runs.lanes(
+        options.methods.split(","), Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
+    )
+    reference = None
+    if known and not options.temperature:
+        reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     counts: Counter = Counter()
     positions: Counter = Counter()
     for prompt in counted(spread(questions(6), options.prompts), options.prompts):
-        for lanes in lanes_of(options):
-            rows = list(runner.compare(engine, [prompt], lanes, warmups=int(not counts)))
-            agreements = against_vanilla(engine, rows)
-            if reference is not None:
-                theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
-                delta = engine.rounding_delta(pair.encode(prompt) + rows[0]["token_ids"])
-                found = agreement(written(rows[0]["trace"]), theirs, delta)
-                agreements.append({"method": "transformers", "cores": "all", **found})
-            for found in agreements:
-                lane = found["method"], found["cores"]
-                counts[*lane, found["verdict"]] += 1
-                positions[lane] += found["tokens"]
-                if found["verdict"] != "equal":
-                    print(f"{lane}, {prompt[:60]!r}: {sentence(found)}", flush=True)
+        rows = list(runner.compare(engine, [prompt], lanes, warmups=int(not counts)))
+        agreements = against_vanilla(engine, rows)
+        if reference is not None:
+            theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
+            delta = engine.rounding_delta(pair.encode(prompt) + rows[0]["token_ids"])
+            found = agreement(written(rows[0]["trace"]), theirs, delta)
+            agreements.append({"method": "transformers", "cores": "all", **found})
+        for found in agreements:
+            lane = found["method"], found["cores"]
+            counts[*lane, found["verdict"]] += 1
+            positions[lane] += found["tokens"]
+            if found["verdict"] != "equal":
+                print(f"{lane}, {prompt[:60]!r}: {sentence(found)}", flush=True)
     print(machine(pair))
     for lane, compared in positions.items():
         found = ", ".join(f"{counts[*lane, verdict]} {verdict}" for verdict in VERDICTS)

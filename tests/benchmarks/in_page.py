@@ -16,9 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from duoviz.lab.tasks import TASKS, own_questions
 from tests.app import free_port, served
-from tests.benchmarks.first_visit import SEEN
 from tests.benchmarks.harness import alternated, arguments
-from tests.e2e.pages import launch_chromium
+from tests.e2e.pages import SEEN, launch_chromium
 
 BASE = "vanilla"
 METHODS = f"{BASE},{BASE}:all,{BASE}:target,speculative,duodecoding,duotree"

@@ -18,8 +18,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from duoviz.decoding import METHODS
 from duoviz.recordings import ENDING, FOLDER
 from tests.app import free_port, served
-from tests.benchmarks.first_visit import SEEN
-from tests.e2e.pages import launch_chromium
+from tests.e2e.pages import SEEN, launch_chromium
 
 SIZE = {"width": 1280, "height": 800}
 # Milliseconds of a frame, and frames: two iterations of 3 s each.

@@ -1,14 +1,9 @@
 """Lookahead on tiny models: the window is Jacobi's, the pool forgets the oldest."""
 
-from itertools import pairwise
-
-import pytest
-
 from duoviz.decoding.lookahead import NgramPool, Window, guess_tree
-from duoviz.decoding.sampling import draw
 from duoviz.decoding.settings import Settings
 from tests.decoding.counting import counting_engine
-from tests.decoding.proposals import proposed, tokens
+from tests.decoding.proposals import tokens
 from tests.tiny import run, tiny_engine
 
 PROMPT = [5, 9, 3]
@@ -46,52 +41,6 @@ def test_nothing_is_guessed_where_nothing_of_it_would_be_used():
         for iteration in lookahead(counting_engine(6), [*range(6), 0], Settings(max_new_tokens=count)):
             assert bool(window_of(iteration)) == (1 < left < count)
             left -= len(iteration.committed)
-
-
-@pytest.mark.parametrize("changes", [{}, {"temperature": 0.8, "seed": 3}])
-@pytest.mark.parametrize("size", [(6, 4, 3), (1, 4, 2), (5, 2, 2), (2, 7, 4)])
-def test_each_new_level_is_what_the_target_writes_after_the_one_before(changes, size):
-    settings = Settings(max_new_tokens=40, **sizes(*size), **changes)
-    reference, text = tiny_engine().pair.target, list(PROMPT)
-    first, *iterations = lookahead(tiny_engine(), text, settings)
-    text += tokens([first])
-    compared = 0
-    for step, (before, after) in enumerate(pairwise(iterations[:-1])):
-        written = []
-        for place in newest_level(before, step, settings):
-            path = text + path_to(before.checked, place)
-            reference.crop(0)
-            logits = reference.forward(path, rows=[len(path) - 1])[0]
-            written.append(draw(logits, len(path), settings.sampling).token)
-        newest = [after.checked[place].token for place in newest_level(after, step + 1, settings) if place >= 0]
-        assert newest == written[len(written) - len(newest) :]
-        compared += len(newest)
-        text += tokens([before])
-    assert compared >= 20
-
-
-def shape(step, settings):
-    """The window's levels and columns in a forward, the text's last token among them."""
-    full = settings.lookahead_ngram - 1
-    levels = min(step + 1, full)
-    return levels, settings.lookahead_window + full - levels
-
-
-def newest_level(iteration, step, settings):
-    """The places of the newest level in `checked`; -1 is the text's last token."""
-    levels, columns = shape(step, settings)
-    first = len(proposed(iteration))
-    end = first + len(window_of(iteration))
-    assert end - first == levels * columns - 1
-    return [-1, *range(first, end)] if levels == 1 else list(range(end - columns, end))
-
-
-def path_to(nodes, place):
-    path = []
-    while place >= 0:
-        path.append(nodes[place].token)
-        place = nodes[place].parent
-    return path[::-1]
 
 
 def test_the_window_by_hand():

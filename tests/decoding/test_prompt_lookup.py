@@ -1,11 +1,8 @@
 """Prompt lookup on tiny models: its proposals are what a plain search finds."""
 
-from itertools import islice
-
 import pytest
 
 from duoviz.decoding.settings import Settings
-from tests.decoding.counting import saying
 from tests.decoding.proposals import proposed, tokens
 from tests.tiny import run, tiny_engine
 
@@ -38,24 +35,3 @@ def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
         assert [node.token for node in tree] == expected[: len(PROMPT) + count - len(text) - 1]
         assert [node.parent for node in tree] == list(range(-1, len(tree) - 1))
         text += tokens([iteration])
-
-
-@pytest.mark.parametrize(
-    "prompt, changes, expected",
-    [
-        ([4, 5, 6, 4, 5, 7, 8, 4, 5], {}, [6, 4, 5, 7]),
-        ([4, 5, 6, 4, 5, 7, 8, 4, 5], {"lookup_occurrence": "latest"}, [7, 8, 4, 5]),
-        ([9, 4, 5, 6, 4, 5, 7, 9, 4, 5], {"lookup_occurrence": "latest"}, [6, 4, 5, 7]),
-        ([9, 4, 5, 6, 4, 5, 7, 9, 4, 5], {"lookup_occurrence": "latest", "lookup_ngram": 2}, [7, 9, 4, 5]),
-        ([4, 5, 6, 3, 8, 6], {}, [3, 8, 6]),
-        ([2, 2, 2, 2], {}, [2]),
-        ([2, 2, 2, 2], {"lookup_ngram": 1}, [2, 2, 2]),
-        ([4, 5, 6], {}, []),
-    ],
-)
-def test_the_longest_ngram_and_its_first_or_latest_occurrence(prompt, changes, expected):
-    settings = Settings(max_new_tokens=20, **{"lookup_tokens": 4, **changes})
-    *before, last = prompt
-    first, second = islice(run(saying(tiny_engine(), last), "prompt_lookup", before, settings), 2)
-    assert tokens([first]) == [last]
-    assert [node.token for node in proposed(second)] == expected

@@ -1,12 +1,12 @@
 """REST on tiny models: its tree is the most frequent part of what the datastore knows."""
 
 from collections import Counter
-from itertools import islice, product
+from itertools import product
 
 import pytest
 
 from duoviz.decoding.settings import Settings
-from tests.decoding.counting import counting_engine, saying
+from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.stores import build, searched
 from tests.tiny import VOCABULARY, run, tiny_engine
@@ -47,20 +47,6 @@ def test_the_tree_is_the_most_frequent_part(store, sequences, size):
         trees += len(tree) > 5
         text += tokens([iteration])
     assert trees > 5 or size == 1
-
-
-def test_the_tree_by_hand(tmp_path):
-    folder = build([[1, 2, 3, 4, 5]] * 3 + [[9, 2, 3, 4, 6], [2, 3, 7, 7], [2, 3]], tmp_path / "store")
-
-    def tree_after(token, **sizes):
-        """What is proposed after the token, 2 and the target's 3."""
-        _, second = islice(rest(saying(tiny_engine(), 3), [token, 2], folder, **sizes), 2)
-        return [(node.token, node.parent, node.count) for node in proposed(second)]
-
-    nodes = [(4, -1, 4), (5, 0, 3), (7, -1, 1), (6, 0, 1), (7, 2, 1)]
-    assert [tree_after(8, rest_tokens=size) for size in (6, 4, 2)] == [nodes, nodes[:4], nodes[:2]]
-    assert tree_after(1, rest_tokens=6) == [(4, -1, 3), (5, 0, 3)]
-    assert len(tree_after(1, rest_longest=2)) == 5
 
 
 def test_a_text_shorter_than_the_shortest_suffix(numbers):

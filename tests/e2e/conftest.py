@@ -9,11 +9,8 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.recordings import FOLDER
-from tests.e2e.pages import PATIENCE, launch_chromium, open_modules, page_in
+from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, open_modules, page_in
 from tests.e2e.tiny_site import tiny_site
-
-# A visitor who has seen the story comes to the stage at once.
-SEEN = """try { localStorage.setItem("duoviz story", "seen"); } catch { /* This page keeps nothing. */ }"""
 
 
 @pytest.fixture(scope="session")

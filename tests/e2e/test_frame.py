@@ -9,8 +9,8 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.journeys import JOURNEYS, choose_tab, details_are_folded_out, listen, the_page_is_drawn
-from tests.e2e.pages import fits, present, set_tokens, settle
+from tests.e2e.journeys import JOURNEYS, choose_tab, listen, the_page_is_drawn
+from tests.e2e.pages import fits, present, settle
 from tests.until import wait_until
 
 HUB = Path(__file__).parent / "hub"
@@ -128,21 +128,6 @@ def test_a_visitor_finds_all_there_is_in_a_frame(held):
         frame.get_by_role("button", name="Copy link").click()
         expect(frame.locator(".dv-share-link")).to_be_visible()
         assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300
-
-
-def test_a_long_text_and_what_was_folded_out_on_the_last_visit_leave_the_height_at_rest(held):
-    with held(1280) as (page, frame):
-        details_are_folded_out(frame)
-        frame.locator("#prompt textarea").fill("The rain in Spain stays mainly in the plain. " * 100)
-        set_tokens(frame, 120)
-        frame.locator("#generate").click()
-        expect(frame.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
-        comes_to_rest(page, frame)
-        page.reload()
-        frame = frame_of(page)
-        the_page_is_drawn(frame)
-        expect(frame.locator("#visualizer .dv-more-charts .dv-line").first).to_be_visible()
-        comes_to_rest(page, frame)
 
 
 FILLS = """() => {

@@ -1,4 +1,7 @@
-"""Hand-made traces with times that are easy to add up, and real ones with even times."""
+"""Hand-made traces with times that are easy to add up, and real ones with even times or made longer."""
+
+from duoviz import runner
+from duoviz.trace.metrics import metrics
 
 HERE = "CPU cores 0, 1 (Processor)"
 SETTINGS = {"acceptance": "coupled", "temperature": 0.0, "budget": "auto", "cores": "auto", "raw": False}
@@ -72,3 +75,23 @@ def evenly_timed(trace, wall=2.0):
         each["sync"] = round(wall * sync / clock, 6)
     trace["end"]["wall"] = trace["iterations"][-1]["sync"]
     return trace
+
+
+def longer(trace, count):
+    """A trace of so many iterations: those after the first over and over, each time later by their length."""
+    first, *others = trace["iterations"]
+    length = others[-1]["sync"] - first["sync"]
+    iterations = [first]
+    while len(iterations) < count:
+        turn, place = divmod(len(iterations) - 1, len(others))
+        each, by = others[place], turn * length
+        spans = {"target": moved(each["target"], by), "draft": [moved(span, by) for span in each["draft"]]}
+        iterations.append({**each, **spans, "sync": each["sync"] + by, "index": len(iterations)})
+    return trace | {"iterations": iterations, "end": runner.end(iterations, "length")}
+
+
+def events_of(trace):
+    """As a run tells them, from its header to its end."""
+    told = [{"type": "iteration", "iteration": each} for each in trace["iterations"]]
+    last = {"type": "end", "end": trace["end"], "metrics": metrics(trace)}
+    return [{"type": "header", "header": trace["header"]}, *told, last]

@@ -52,29 +52,24 @@ def about(value):
     return ", not " + ("a number of more than 60 digits." if value in (HUGE, 1e300) else f"{value!r}."[:20])
 
 
-WHOLE = "enter a whole number from 0 to 9007199254740991"
+TEMPERATURE = "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0"
+BUDGET = "Draft budget γ (budget): enter auto or a whole number from 1 to 64"
+RAW = "raw: enter true or false"
 SETTINGS = {
-    "temperature": (
-        "Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0",
-        [5e-324, HUGE, "0.5", False, None, nan],
-    ),
+    "temperature": (TEMPERATURE, [5e-324, HUGE, "0.5", False, None, nan]),
     "top_p": ("Top-p (top_p): enter a number from 0.01 to 1", [inf]),
-    "top_k": (f"Top-k (top_k): {WHOLE}", ["5", -1]),
-    "seed": (f"Seed: {WHOLE}", [HUGE, 1e300, True]),
-    "max_new_tokens": ("Max new tokens (max_new_tokens): enter a whole number from 1 to 4096", ["4", True]),
-    "sequences": ("Draft sequences k (sequences): enter dynamic or a whole number from 1 to 8", [2.5, None]),
-    "budget": ("Draft budget γ (budget): enter auto or a whole number from 1 to 64", [True, "1_0", "9" * 5000]),
+    "seed": ("Seed: enter a whole number from 0 to 9007199254740991", [HUGE, 1e300, True]),
+    "budget": (BUDGET, [True, "1_0", "9" * 5000]),
     "acceptance": ("Acceptance: enter coupled or rejection", ["x"]),
-    "cores": ("Cores: enter auto, all or target", [None]),
-    "raw": ("raw: enter true or false", ["x", 0]),
+    "raw": (RAW, ["x", 0]),
     "rest_datastore": ("Datastore (rest_datastore): enter the name of a folder", ["\ud800", 5]),
 }
 COMPARED = {
     "like_for_like": ("like_for_like: enter true or false", ["x", None]),
     "repeats": ("repeats: enter a whole number from 1 to 10", [HUGE, "2", True]),
-    "temperature": (SETTINGS["temperature"][0], [1e-310]),
-    "second_budget": (SETTINGS["budget"][0], [False]),
-    "raw": ("raw: enter true or false", [1]),
+    "temperature": (TEMPERATURE, [1e-310]),
+    "second_budget": (BUDGET, [False]),
+    "raw": (RAW, [1]),
 }
 # What is no setting; a method's name is that of one side of a comparison.
 OTHERS = {

@@ -76,13 +76,23 @@ def ended(moment, number, scratch, command=COMMAND, **environment):
         return page.process.returncode, told
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, *TO_ALL])
-@pytest.mark.parametrize("moment", MOMENTS)
+# Each moment, and each signal before and after Gradio is imported.
+@pytest.mark.parametrize(
+    "moment, number",
+    [
+        ("imports", signal.SIGTERM),
+        ("a place starts", signal.SIGINT),
+        ("Gradio's imports", signal.SIGHUP),
+        ("a place imports", signal.SIGTERM),
+        ("a place imports", signal.SIGHUP),
+        ("results", signal.SIGINT),
+    ],
+)
 def test_while_it_starts_it_ends_at_once_and_silently(moment, number, tmp_path):
     assert ended(MOMENTS[moment], number, tmp_path) == (-number, "")
 
 
-@pytest.mark.parametrize("moment", ["imports", "a place starts", "results"])
+@pytest.mark.parametrize("moment", ["a place starts", "results"])
 def test_places_that_are_forked_end_with_it(moment, tmp_path):
     found = ended(MOMENTS[moment], signal.SIGTERM, tmp_path, SERVE, DUOVIZ_PLACES="2")
     assert found == (-signal.SIGTERM, "")

@@ -110,21 +110,6 @@ def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(fresh, 
     wait_until(lambda: not len(fresh.hardware.queue) and nothing_kept(fresh))
 
 
-def test_who_names_no_session_has_two_places(fresh, endless):
-    body = {"prompt": "hello", "method": endless}
-    streams = []
-    for places in (1, 2):
-        streams.append(fresh.begin(body))
-        wait_until(lambda places=places: len(fresh.hardware.queue) == places)
-    status, _, told = fresh.ask("POST", GENERATE, body)
-    assert status == 422 and "2 of your runs are already waiting" in told.decode()
-    waiting = fresh.client().submit(prompt="hello", max_new_tokens=3, api_name="/generate")
-    wait_until(lambda: len(fresh.hardware.queue) == 3)
-    for job in [job for job in fresh.hardware.queue.jobs if job.task.method == endless]:
-        job.stop.set()
-    assert waiting.result(timeout=30)["metrics"]["new_tokens"] == 3
-
-
 def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, endless):
     body = {"prompt": "hello", "method": endless}
     # What a client writes into the header itself is of no use to it.
@@ -135,17 +120,6 @@ def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, 
     status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
     assert status == 422 and "2 of your runs are already waiting" in told.decode()
     assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
-
-
-def test_on_a_space_a_class_behind_one_address_finds_places(space, endless):
-    (watch,) = (each for each in space.demo.fns.values() if each.name == "generate")
-    values = ["hello", endless, *(field.value for field in watch.inputs[2:])]
-    streams = []
-    for number in range(10):
-        sent = space.body("generate", *values, session_hash=f"visitor-{number}")
-        assert space.ask("POST", "/gradio_api/queue/join", sent, X_Forwarded_For="8.8.8.8")[0] == 200
-        streams.append(space.listen(f"/gradio_api/queue/data?session_hash=visitor-{number}"))
-    wait_until(lambda: len(space.hardware.queue) == 10)
 
 
 def test_on_a_space_a_prompt_of_too_many_tokens_ends_its_run_before_it_is_read(space):

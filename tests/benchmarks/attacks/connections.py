@@ -7,8 +7,7 @@ import time
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
-from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import Site
+from tests.benchmarks.attacks.site import Result, Site, attack
 
 # As many as this program itself may open.
 CONNECTIONS, SECONDS = 900, 20

@@ -1,4 +1,4 @@
-"""Items 1 and 4: posts and runs that nobody listens to."""
+"""Posts and runs that nobody listens to."""
 
 import json
 import re
@@ -9,9 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from statistics import median
 
-from tests.benchmarks.attacks.register import Result, attack
-from tests.benchmarks.attacks.site import CALL, Site
-from tests.benchmarks.attacks.strangers import JOIN, number_of
+from tests.benchmarks.attacks.site import CALL, JOIN, Result, Site, attack
 
 POSTS = 4_000
 # They are paced, a few a second for each address.
@@ -21,13 +19,13 @@ USUALLY, WORST, AFTERWARDS = 1.3, 10, 1.2
 MUST_HOLD = "a visitor's run takes at most 1.3 times its usual time (the median) under it, and 1.2 times after it"
 
 
-@attack("1 flood", MUST_HOLD)
+@attack("flood", MUST_HOLD)
 def empty_posts(site: Site) -> Result:
     """Empty prompts at the endpoint."""
     return flooded(site, f"{POSTS:,} empty posts over 64 connections", POSTS, lambda number: {"prompt": ""})
 
 
-@attack("1 flood", MUST_HOLD, kind="space")
+@attack("flood", MUST_HOLD, kind="space")
 def valid_posts(site: Site) -> Result:
     """Prompts that could be run, from one address."""
     body = {"prompt": "Count.", "max_new_tokens": 256}
@@ -43,11 +41,11 @@ def streams_of_nobody(site: Site) -> Result:
     return beside(site, f"{GETS:,} GETs of unknown streams", lambda: site.flood(GETS, path=paths, method="GET"))
 
 
-attack("1 flood", MUST_HOLD)(streams_of_nobody)
-attack("1 flood", MUST_HOLD, kind="space")(streams_of_nobody)
+attack("flood", MUST_HOLD)(streams_of_nobody)
+attack("flood", MUST_HOLD, kind="space")(streams_of_nobody)
 
 
-@attack("1 flood", MUST_HOLD, kind="space")
+@attack("flood", MUST_HOLD, kind="space")
 def pages(site: Site) -> Result:
     """The page's own files and pages, from one address, again and again."""
     file = re.search(r'"([^"]*assets/[^"]+[.]js)"', site.ask("GET", "/")[2])[1].lstrip(".")
@@ -57,7 +55,7 @@ def pages(site: Site) -> Result:
     return beside(site, f"{PAGES:,} GETs of the page and its files", flood)
 
 
-@attack("1 flood", "the server answers a visitor within a minute afterwards")
+@attack("flood", "the server answers a visitor within a minute afterwards")
 def every_function(site: Site) -> Result:
     """Calls of all functions of the page, with sessions made up."""
     functions = 23
@@ -65,7 +63,7 @@ def every_function(site: Site) -> Result:
     def body(number: int) -> dict:
         return {"fn_index": number % functions, "session_hash": f"session-{number}", "data": []}
 
-    statuses = site.flood(CALLS, body, path="/gradio_api/queue/join")
+    statuses = site.flood(CALLS, body, path=JOIN)
     seconds = site.run_of(site.client())[0]
     return Result(
         f"{CALLS} calls of the page's own functions", f"{seconds:.1f} s; answers: {dict(statuses)}", seconds < 60
@@ -74,7 +72,7 @@ def every_function(site: Site) -> Result:
 
 def joins(site: Site, count: int, addresses: list[str]) -> Callable[[], object]:
     """A flood of runs to which nobody listens, from these addresses in turn."""
-    number = number_of(site, "watch")
+    number = site.number_of("watch")
     data = values_of(site, number)
 
     def flood() -> list[dict]:
@@ -98,7 +96,7 @@ def values_of(site: Site, number: int) -> list:
     return [components[each] for each in function["inputs"]]
 
 
-@attack("1 flood", MUST_HOLD, kind="space")
+@attack("flood", MUST_HOLD, kind="space")
 def runs_that_nobody_listens_to(site: Site) -> list[Result]:
     """From one address, and from four, beside a visitor of another one."""
     four = ["8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"]
@@ -136,13 +134,13 @@ def beside(site: Site, done: str, flood: Callable[[], object]) -> Result:
 LONG = {"prompt": "Count from one to a thousand.", "method": "vanilla", "max_new_tokens": 256}
 
 
-@attack("4 the line", "at most two of its runs have a place, and they end within half a minute")
+@attack("the line", "at most two of its runs have a place, and they end within half a minute")
 def calls_without_a_listener(site: Site) -> Result:
     """More calls than the line is long, as one's own machine sends them: without a session."""
     return fill(site, 25, lambda number: {})
 
 
-@attack("4 the line", "at most two of its runs have a place, and they end within half a minute", kind="space")
+@attack("the line", "at most two of its runs have a place, and they end within half a minute", kind="space")
 def calls_from_one_address(site: Site) -> Result:
     """The same from one address that claims to be many."""
     return fill(site, 25, lambda number: {"X-Forwarded-For": f"9.9.8.{number}, 8.8.4.4"})

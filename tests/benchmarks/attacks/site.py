@@ -1,9 +1,8 @@
-"""The server that is attacked: started here on loopback, asked, and weighed."""
+"""The server that is attacked, which is started here on loopback, and the list of attacks."""
 
 import http.client
 import json
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -12,14 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psutil
 from gradio_client import Client
 
-from tests.app import ROOT, free_port, served
+from tests.app import free_port, served
 
-CALL = "/gradio_api/call/v2/generate"
+CALL, JOIN = "/gradio_api/call/v2/generate", "/gradio_api/queue/join"
 # How much of one core other programs may take while a time is measured.
 OTHERS_ALLOWED = 0.15
 VISITOR = {"prompt": "Why is the sky blue?", "method": "vanilla", "max_new_tokens": 16}
@@ -30,13 +30,10 @@ class Busy(RuntimeError):
 
 
 class Site:
-    """A server under attack. url: with a slash at its end. log: the file of what it prints. process: its own.
+    """A server under attack. url: with a slash at its end. log: the file of what it prints. process: its own."""
 
-    scratch: its temporary folder.
-    """
-
-    def __init__(self, url: str, log: Path, process: subprocess.Popen, kind: str, scratch: Path):
-        self.url, self.log, self.process, self.kind, self.scratch = url, log, process, kind, scratch
+    def __init__(self, url: str, log: Path, process: subprocess.Popen, kind: str):
+        self.url, self.log, self.process, self.kind = url, log, process, kind
         self.host = urlsplit(url).netloc
 
     def client(self, address: str = "9.9.9.9") -> Client:
@@ -85,14 +82,6 @@ class Site:
         server = psutil.Process(self.process.pid)
         return [server, *server.children(recursive=True)]
 
-    def drafts(self) -> list[psutil.Process]:
-        """The drafts' processes, which have no children; the parent of each is its place."""
-        return [each for each in self.family() if is_spawned(each) and not any(map(is_spawned, each.children()))]
-
-    def busiest_draft(self) -> psutil.Process:
-        """That of the place that has worked most, which is where the next run of an idle server goes or went."""
-        return max(self.drafts(), key=lambda draft: sum(place_of(draft).cpu_times()[:2]))
-
     def ask(self, method: str, path: str, body: object = None, *, timeout: float = 60, **headers: str) -> tuple:
         """(status, headers, text) of one request; a body that is no bytes goes as JSON."""
         connection = http.client.HTTPConnection(self.host, timeout=timeout)
@@ -135,19 +124,14 @@ class Site:
                 each.result()
         return dict(statuses)
 
+    def number_of(self, name: str) -> int:
+        """Gradio's number of the page's own function with this name."""
+        functions = json.loads(self.ask("GET", "/config")[2])["dependencies"]
+        return next(each["id"] for each in functions if each["api_name"] == name)
+
     def memory(self) -> float:
         """Megabytes that the server and the processes that it started hold."""
         return sum(each.memory_full_info().pss for each in self.family()) / 1e6
-
-    def resident(self, kind: str) -> float:
-        """Megabytes of the server's own process, as Linux counts them: VmRSS, or VmHWM for the most so far."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.partition(f"{kind}:")[2].split()[0]) / 1000
-
-    def begin_peak(self) -> float:
-        """Let the peak of its memory begin anew; returns it."""
-        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
-        return self.resident("VmHWM")
 
     def alive(self) -> bool:
         return self.process.poll() is None
@@ -163,33 +147,39 @@ def exchange(connection: http.client.HTTPConnection, method: str, path: str, bod
     return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
 
 
-def is_spawned(process: psutil.Process) -> bool:
-    """Whether it is a draft's, or a place's that is alone, and not multiprocessing's own."""
-    return "spawn_main" in " ".join(process.cmdline())
-
-
-def place_of(draft: psutil.Process) -> psutil.Process:
-    place = draft.parent()
-    assert place
-    return place
-
-
-def command_line(*arguments: str) -> tuple[float, list[str], bool]:
-    """Run `python -m duoviz`: seconds, its complaint, and whether that is one line with exit code 1."""
-    begin = time.monotonic()
-    command = [sys.executable, "-m", "duoviz", *arguments]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
-    told = [line for line in ended.stderr.splitlines() if line.startswith("duoviz:")]
-    held = ended.returncode == 1 and len(told) == 1 and "Traceback" not in ended.stderr
-    return time.monotonic() - begin, told, held
-
-
 @contextmanager
-def started(kind: str, folder: Path, **environment: str) -> Iterator[Site]:
-    """A server as on one's own machine, or as on a Space, with what it leaves behind in this folder."""
-    port, log = free_port(), folder / f"{kind}.log"
-    scratch = folder / f"{kind}-tmp"
-    scratch.mkdir(parents=True, exist_ok=True)
-    environment |= {"TMPDIR": str(scratch)} | ({"SPACE_ID": "someone/duoviz"} if kind == "space" else {})
-    with log.open("w") as output, served(port, environment, stdout=output, stderr=output) as (url, process):
-        yield Site(url, log, process, kind, scratch)
+def started(kind: str, folder: Path) -> Iterator[Site]:
+    """A server as on one's own machine, or as on a Space, whose log is in this folder."""
+    log, space = folder / f"{kind}.log", {"SPACE_ID": "someone/duoviz"} if kind == "space" else {}
+    with log.open("w") as output, served(free_port(), space, stdout=output, stderr=output) as (url, process):
+        yield Site(url, log, process, kind)
+
+
+class Result(NamedTuple):
+    """What was done and what came of it, each a few words; held: whether what must hold did."""
+
+    done: str
+    result: str
+    held: bool
+
+
+class Attack(NamedTuple):
+    """One attack. item: what the report calls it. kind: the server it needs, as at home or as on a Space."""
+
+    item: str
+    must_hold: str
+    kind: str
+    run: Callable[..., Result]
+
+
+ATTACKS: list[Attack] = []
+
+
+def attack(item: str, must_hold: str, *, kind: str = "local") -> Callable:
+    """Add a function of a running `Site` to the list; it returns a Result, or several."""
+
+    def add(run: Callable) -> Callable:
+        ATTACKS.append(Attack(item, must_hold, kind, run))
+        return run
+
+    return add

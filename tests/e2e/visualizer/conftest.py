@@ -5,8 +5,8 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Visualizer, batch
-from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.tiny_site import served
+from tests.trace.made import events_of
 from tests.web.front.runs import run_all
 
 

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.pages import OPEN_DETAILS, load, saved_to, send, show, shown
+from tests.trace.made import events_of
 
 POINTED = re.compile(r"\bdv-pointed\b")
 

@@ -12,7 +12,6 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.method import TARGET
 from duoviz.decoding.settings import Settings
 from duoviz.web.components import Visualizer, batch
-from tests.benchmarks.visualizer.traces import events_of, longer
 from tests.e2e.pages import (
     OPEN_DETAILS,
     READ_ITERATIONS,
@@ -30,6 +29,7 @@ from tests.e2e.tiny_site import served
 from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.tiny import tiny_engine
 from tests.toy import TOY
+from tests.trace.made import events_of, longer
 from tests.web.front.runs import recorded
 
 HOSTILE = [

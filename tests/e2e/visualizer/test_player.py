@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Visualizer, batch
-from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.pages import download, load, saved_to, send, shown
 from tests.e2e.tiny_site import served
+from tests.trace.made import events_of
 
 LOST = "The connection to the server was lost; the earlier part is kept."
 

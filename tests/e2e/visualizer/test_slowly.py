@@ -2,9 +2,9 @@
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from tests.benchmarks.visualizer.traces import events_of
 from tests.e2e.pages import send, settle, shown
 from tests.tiny import tiny_engine
+from tests.trace.made import events_of
 from tests.web.front.runs import recorded, telling
 
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.

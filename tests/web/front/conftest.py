@@ -19,8 +19,3 @@ def told():
     """What the browser knows of the page: its tabs with their fields, and on a Space its address."""
     (bar,) = [block for block in build_app(hardware_with()).blocks.values() if isinstance(block, ShareBar)]
     return bar.props["site"]
-
-
-@pytest.fixture(scope="session")
-def pages(told):
-    return told["pages"]

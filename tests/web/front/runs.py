@@ -8,11 +8,10 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING, FOLDER
 from duoviz.trace.metrics import metrics
-from tests.benchmarks.visualizer.traces import events_of
 from tests.decoding.proposals import tokens
 from tests.decoding.stores import build, random_sequences
 from tests.tiny import VOCABULARY, run, tiny_engine
-from tests.trace.made import evenly_timed
+from tests.trace.made import evenly_timed, events_of
 
 OWN_SETTINGS = {"prompt_lookup": {"lookup_ngram": 2}, "rest": {"rest_shortest": 1}}
 PROMPT = "hello hello"

@@ -48,7 +48,7 @@ test("what a link does not say is as the page opens, and one to a heading or to 
 
 test("values are read by their kinds", () => {
   const values = [
-    ["prompt=a+b%2Bc", { prompt: "a b+c" }], ["prompt=", { prompt: "" }],
+    ["prompt=a+b%2Bc=d", { prompt: "a b+c=d" }], ["prompt=", { prompt: "" }],
     ["seed=", { seed: null }], ["seed=1e3", { seed: 1000 }], ["seed=-1.5e-7", { seed: -1.5e-7 }],
     ["raw=1", { raw: true }], ["raw=false", {}], ["method=rest", { method: "rest" }],
   ];
