@@ -5,7 +5,7 @@ if __name__ == "__main__":
     import signal
     import sys
 
-    from duoviz.signals import on_ending
+    from duoviz.processes import on_ending
 
     # Until it has begun anything, a signal just ends it.
     on_ending(signal.SIG_DFL)

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from duoviz.version import VERSION as __version__  # noqa: F401
+__version__ = "1.0.0"
 
 # The first line of every way to start it, and not a traceback; so far all that is imported is read by older versions.
 if sys.version_info < (3, 11):  # noqa: UP036

@@ -3,8 +3,7 @@
 import signal
 import sys
 
-from duoviz.signals import on_ending
-from duoviz.supervised import supervised
+from duoviz.processes import on_ending, supervised
 
 
 def main(arguments: list[str] | None = None) -> int:

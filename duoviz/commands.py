@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import check_write, tell
+from duoviz.comparison import disturbance
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
@@ -21,7 +22,6 @@ from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
-from duoviz.disturbance import disturbance
 from duoviz.errors import UserError
 from duoviz.lab.tasks import questions_in
 from duoviz.models.files import find_target

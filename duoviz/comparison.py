@@ -1,4 +1,4 @@
-"""What the runs of a comparison come to: a table, the agreement of their texts, and the reasons."""
+"""What the runs of a comparison come to: a table, the agreement of their texts, the reasons, and disturbances."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, median_low
 from typing import TYPE_CHECKING
 
-from duoviz.disturbance import disturbance
+from duoviz.decoding.costs import BUSY, Estimate
 from duoviz.runs import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
 from duoviz.trace.explanation import explain, headline
 
 if TYPE_CHECKING:
     from duoviz.decoding.engine import Engine
+
+# By which factor the rounds of one method differ at most on a machine that does nothing else.
+LARGEST_SPREAD = 4 / 3
+WORDS = "This machine was busy with other work: {}."
 
 
 def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
@@ -193,3 +197,44 @@ def baseline_of(rows: Sequence[dict], lines: dict[str, dict], cores: str) -> dic
         return None
     device = row["trace"]["header"]["target"]["device"]
     return {"lane": row["method"], "device": device, "tps": lines[row["method"]]["tps"]}
+
+
+def busy_words(target: Estimate) -> str | None:
+    """The sentence for a visitor where forwards took far longer than usual by the end of a run; None where not."""
+    longer = f"the target's forward passes took {target.slowdown:.1f} times as long as usual"
+    return WORDS.format(longer) if target.slowdown > BUSY else None
+
+
+def disturbance(rows: Sequence[dict]) -> str | None:
+    """Why the rows of a comparison (see `runner.row`) allow no conclusion, in words; None where they do."""
+    by_method: dict[tuple[str, str], list[dict]] = {}
+    for row in rows:
+        if row["metrics"]["tps"] is not None:
+            by_method.setdefault((row["method"], row["cores"]), []).append(row)
+    if not (signs := [sign for mine in by_method.values() if (sign := unsteady(mine) or slowed(mine))]):
+        return None
+    return (
+        f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods. "
+        "Try again when the machine is idle."
+    )
+
+
+def slowed(rows: Sequence[dict]) -> str | None:
+    """How many times longer than usual one method's forwards took, where most of its runs say so (see `busy_words`)."""
+    start, end = WORDS.split("{}")
+    said = [row["trace"]["end"].get("message", "") for row in rows]
+    said = [text.removeprefix(start).removesuffix(end) for text in said if text.startswith(start)]
+    return f"{said[0]}, with {rows[0]['method']}" if len(said) * 2 > len(rows) else None
+
+
+def unsteady(rows: Sequence[dict]) -> str | None:
+    """How far one method's rounds are apart, where that is too far; of several prompts, on the median one."""
+    by_prompt: dict[str, list[float]] = {}
+    for row in rows:
+        by_prompt.setdefault(row["prompt"], []).append(row["metrics"]["tps"])
+    # Of an even number the steadier one of the two in the middle.
+    spreads = sorted(by_prompt.values(), key=lambda speeds: max(speeds) / min(speeds))
+    speeds = spreads[(len(spreads) - 1) // 2]
+    if max(speeds) <= LARGEST_SPREAD * min(speeds):
+        return None
+    return f"{rows[0]['method']} wrote {min(speeds):.1f} tokens/s in one round and {max(speeds):.1f} in another"

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from duoviz import comparison
 from duoviz.command_line import check_write
-from duoviz.csv_text import csv_text
 from duoviz.errors import UserError
 from duoviz.runs import row, text_of
-from duoviz.trace.exports import csv_table, iteration_rows, perfetto_events, token_rows
+from duoviz.trace.exports import csv_table, csv_text, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import checked_race, checked_trace, parse_object, read_text
-from duoviz.trace.schema import SCHEMA_VERSION
+from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, parse_object, read_text
 from duoviz.trace.types import Iteration, Metrics, Trace
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from duoviz import recordings
+from duoviz import __version__, recordings
 from duoviz.command_line import Parser, number
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS
 from duoviz.models.registry import PAIRS
-from duoviz.version import VERSION
 
 PAIR_HELP = f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id'
 WITHOUT_DRAFT = ", ".join(id for id, method in METHODS.items() if not method.draft)
@@ -22,7 +21,7 @@ GOES_ON = "stopped; run the same command again to resume"
 def parser() -> Parser:
     prog = "duoviz" if Path(sys.argv[0]).stem == "duoviz" else "python -m duoviz"
     top = Parser(prog=prog, description="DuoDecoding, run for real.")
-    top.add_argument("--version", action="version", version=f"duoviz {VERSION}")
+    top.add_argument("--version", action="version", version=f"duoviz {__version__}")
     top.set_defaults(stopped="stopped")
     names = top.add_subparsers(required=True, metavar="COMMAND")
 

@@ -35,8 +35,8 @@ ABOUT = f"""# Recorded runs
 
 Real runs of one pair, one per method, each alone on the machine. Nothing is simulated or slowed.
 Every method ran once, unrecorded, and then {ROUNDS} times, alternating with the others; the run of median duration was
-kept. The page plays the chosen method's run before your first run. Each file is a trace (`duoviz/trace/schema.py`) with
-its machine, date, versions and settings. This command makes them and this text; `--pair` names other models:
+kept. The page plays the chosen method's run before your first run. Each file is a trace (`duoviz/trace/reading.py`)
+with its machine, date, versions and settings. This command makes them and this text; `--pair` names other models:
 
 ```bash
 python -m duoviz record --out assets/traces

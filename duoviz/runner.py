@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import cast
 
+from duoviz.comparison import busy_words
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, CostModel
 from duoviz.decoding.engine import Engine
@@ -18,11 +19,10 @@ from duoviz.decoding.sampling import NotFinite
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.disturbance import busy_words
 from duoviz.errors import UserError
 from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
+from duoviz.trace.reading import SCHEMA_VERSION
 from duoviz.trace.record import Recorder
-from duoviz.trace.schema import SCHEMA_VERSION
 
 
 class LaneFailed(UserError):

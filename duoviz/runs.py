@@ -6,11 +6,11 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
 
+from duoviz import __version__
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.outside import in_short
 from duoviz.trace.metrics import metrics
-from duoviz.version import VERSION
 
 # A warm-up loads and measures what the runs after it use; it need not write a whole text.
 WARMUP_TOKENS = 16
@@ -98,4 +98,4 @@ def row(trace: dict, lane: str, repeat: int) -> dict:
 def versions() -> dict:
     """Of what a run's figures depend on."""
     libraries = {name: version(name) for name in ("torch", "numba", "transformers")}
-    return {"duoviz": VERSION, **libraries, "python": platform.python_version()}
+    return {"duoviz": __version__, **libraries, "python": platform.python_version()}

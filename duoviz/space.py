@@ -20,13 +20,13 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import disable_progress_bars, validate_repo_id
 
+from duoviz import __version__
 from duoviz.decoding import METHODS
 from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
 from duoviz.errors import UserError, first_line
 from duoviz.lab.tasks import TASKS
 from duoviz.models.progress import Progress, no_progress
 from duoviz.recordings import ENDING, PLACES
-from duoviz.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -73,8 +73,6 @@ NOT_NEEDED = (
     "duoviz/options.py",
     "duoviz/space.py",
     "duoviz/notebook.py",
-    "duoviz/supervised.py",
-    "duoviz/trace/exports.py",
     "duoviz/trace/types.py",
     "duoviz/training/*",
     "duoviz/workers/questions.py",
@@ -267,7 +265,7 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
     try:
         operations = [*(CommitOperationDelete(file, is_folder=False) for file in gone), *additions]
         with bars:
-            return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {VERSION}").oid
+            return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {__version__}").oid
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
         raise SpaceError(interruption(error, name, user)) from error
 

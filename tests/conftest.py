@@ -61,7 +61,7 @@ def kept():
 def undisturbed():
     """How far rounds are apart is the machine's doing, not the tests'; and the Lab's map plays DuoTree for a moment."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("duoviz.disturbance.LARGEST_SPREAD", float("inf"))
+        patch.setattr("duoviz.comparison.LARGEST_SPREAD", float("inf"))
         patch.setattr("duoviz.lab.prediction.PLAYED", 3)
         yield
 

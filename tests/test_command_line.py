@@ -78,7 +78,7 @@ def test_compare_tells_agreement_and_reasons_and_keeps_the_traces(capsys, tmp_pa
 
 
 def test_compare_concludes_nothing_on_a_busy_machine(capsys, monkeypatch):
-    monkeypatch.setattr("duoviz.disturbance.LARGEST_SPREAD", 0.99)
+    monkeypatch.setattr("duoviz.comparison.LARGEST_SPREAD", 0.99)
     arguments = ["compare", "--prompts", "hello", "--methods", "speculative", "--max-new-tokens", "5"]
     assert main([*arguments, "--repeats", "2", "--json"]) == 0
     told = capsys.readouterr().out

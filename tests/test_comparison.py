@@ -4,11 +4,10 @@ import math
 
 import pytest
 
-from duoviz import disturbance, runner
-from duoviz.comparison import agreed, outcome, table
+from duoviz import comparison, runner
+from duoviz.comparison import LARGEST_SPREAD, agreed, outcome, table
 from duoviz.decoding.costs import ROW_COUNTS, Estimate
 from duoviz.decoding.settings import Settings
-from duoviz.disturbance import LARGEST_SPREAD
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -81,7 +80,7 @@ def test_the_outcome_is_of_the_round_of_median_speed(engine):
 
 @pytest.mark.parametrize("stopped", ["stopped", "time", "error"])
 def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(engine, monkeypatch, stopped):
-    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    monkeypatch.setattr(comparison, "LARGEST_SPREAD", LARGEST_SPREAD)
     lanes = two_lanes()
     rows = rows_of(engine, lanes, repeats=3)
     for entry in rows:
@@ -131,14 +130,14 @@ def test_lanes_without_a_run():
     ],
 )
 def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown, sentence):
-    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    monkeypatch.setattr(comparison, "LARGEST_SPREAD", LARGEST_SPREAD)
     engine, lanes = tiny_engine(), two_lanes()
     rows = rows_of(engine, lanes, repeats=len(speeds))
     for entry in rows:
         entry["metrics"]["tps"] = speeds[entry["repeat"]] if entry["method"] == "one" else 10.0
         target = Estimate(ROW_COUNTS)
         target.level = math.log(slowdown or 1.0)
-        if entry["method"] == "one" and (words := disturbance.busy_words(target)):
+        if entry["method"] == "one" and (words := comparison.busy_words(target)):
             entry["trace"]["end"]["message"] = words
     result = outcome(engine, lanes, rows, {})
     if sentence is None:
@@ -151,11 +150,11 @@ def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown,
 
 
 def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(monkeypatch):
-    monkeypatch.setattr(disturbance, "LARGEST_SPREAD", LARGEST_SPREAD)
+    monkeypatch.setattr(comparison, "LARGEST_SPREAD", LARGEST_SPREAD)
     rows = [row("rest", tps, prompt=prompt, repeat=n) for prompt in "abc" for n, tps in enumerate((10.0, 11.0))]
     for entry in rows:
         entry["trace"] = {"end": {}}
     rows[1]["metrics"]["tps"] = 30.0
-    assert disturbance.disturbance(rows) is None
+    assert comparison.disturbance(rows) is None
     rows[3]["metrics"]["tps"] = 40.0
-    assert "30.0 in another" in disturbance.disturbance(rows)
+    assert "30.0 in another" in comparison.disturbance(rows)

@@ -5,10 +5,10 @@ import io
 
 import pytest
 
-from duoviz.csv_text import csv_text
 from duoviz.lab.report import table_csv
 from duoviz.lab.tables import Table
 from duoviz.lab.values import Value
+from duoviz.trace.exports import csv_text
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n"])

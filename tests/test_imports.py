@@ -7,12 +7,13 @@ from tests.app import ROOT
 
 # Each line may import from the lines above it.
 LEVELS = """
-csv_text errors folders outside signals speed_up version
+errors folders outside
 models
-decoding supervised
-command_line disturbance trace
+decoding processes
+command_line trace
 runs training
-adapters comparison runner
+comparison
+adapters runner
 recordings
 lab
 space workers

@@ -16,7 +16,7 @@ from duoviz.folders import ASSETS
 from duoviz.trace import types
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.metrics import metrics
-from duoviz.trace.schema import SCHEMA
+from duoviz.trace.reading import SCHEMA
 from duoviz.web.replay import replay_page
 from tests.app import ROOT
 from tests.tiny import tiny_engine

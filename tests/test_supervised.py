@@ -13,8 +13,8 @@ from tests.until import has_ended, wait_until
 
 CODE = """
 import os, signal, sys, threading
-from duoviz.signals import on_ending
-from duoviz.supervised import supervised
+from duoviz.processes import on_ending
+from duoviz.processes import supervised
 
 def command():
     {how}

@@ -11,9 +11,9 @@ from unittest import mock
 from duoviz.decoding.engine import Engine
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
-from duoviz.workers.messages import WorkerDied
 from duoviz.workers.pool import Pool, WorkerSlot
 from duoviz.workers.request_queue import RequestQueue
+from duoviz.workers.tasks import WorkerDied
 from duoviz.workers.worker import Worker, serve
 from tests.tiny import tiny_engine
 

@@ -8,9 +8,8 @@ from typing import Any
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.method import VERIFYING, Proposer
 from duoviz.runs import end, versions
-from duoviz.trace.reading import TraceError, wrong_in_trace
+from duoviz.trace.reading import SCHEMA_VERSION, TraceError, wrong_in_trace
 from duoviz.trace.record import Recorder
-from duoviz.trace.schema import SCHEMA_VERSION
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from duoviz.decoding import METHODS
-from duoviz.lab.look import look_of
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, TARGET_ONLY_COLOUR, VANILLA, VARIANTS, label_of, table_lanes
+from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, TARGET_ONLY_COLOUR, VANILLA, VARIANTS, label_of, look_of, table_lanes
 from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row

@@ -12,6 +12,7 @@ from duoviz.lab.rows import Row
 from duoviz.lab.tables import confusion
 from duoviz.lab.tasks import task_name
 from duoviz.lab.values import (
+    SpeedUp,
     acceptance,
     by_lane,
     difference,
@@ -25,7 +26,6 @@ from duoviz.lab.values import (
     tps,
     ttft,
 )
-from duoviz.speed_up import SpeedUp
 
 TOO_FEW = (
     "This is a quick run: it fills every table and figure, but has too few answers for a conclusion. Make a full run "

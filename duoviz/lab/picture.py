@@ -6,9 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from duoviz.decoding import METHODS
-from duoviz.lab.look import look_of
 from duoviz.lab.paying import GAIN, ROWS, sides
-from duoviz.lab.plan import VANILLA, label_of
+from duoviz.lab.plan import VANILLA, label_of, look_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.report import TEMPLATES
 from duoviz.lab.results import Results

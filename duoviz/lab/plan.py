@@ -1,4 +1,4 @@
-"""What a run of the Lab consists of: the lanes of each table, the questions, their order; and how far it is."""
+"""What a run of the Lab consists of: the lanes and their looks, the questions, their order; and how far it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -167,3 +167,28 @@ class Progress(NamedTuple):
         minutes = None if self.left is None else round(self.left / 60)
         rest = "" if minutes is None else ", less than a minute left" if minutes < 1 else f", about {minutes} min left"
         return f"{self.done} of {self.total} answers{rest if self.done < self.total else ''}"
+
+
+class Look(NamedTuple):
+    """pattern: over its bars, mark: of its points, as Plotly names them, so that colour is not the only sign."""
+
+    colour: str
+    pattern: str
+    mark: str
+
+
+LOOKS = {
+    "vanilla": Look("#8a93a3", "", "circle"),
+    "speculative": Look("#2f7fd6", "/", "diamond"),
+    "prompt_lookup": Look("#c98a1b", "x", "triangle-up"),
+    "rest": Look("#b5532a", "\\", "cross"),
+    "lookahead": Look("#a04a9c", "-", "x"),
+    "duodecoding": Look("#12a594", "", "star"),
+    "duotree": Look("#d6447e", "|", "hexagon"),
+}
+OTHER = Look("#123456", "+", "hexagon2")
+
+
+def look_of(method: str) -> Look:
+    """A method's look; all that have none of their own share one."""
+    return LOOKS.get(method, OTHER)

@@ -8,7 +8,6 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from plotly.offline import get_plotlyjs
 
-from duoviz.csv_text import csv_text
 from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.figures import Figure
 from duoviz.lab.files import telling, write_atomically
@@ -18,6 +17,7 @@ from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
 from duoviz.lab.values import Value
+from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}

@@ -9,7 +9,6 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
 from duoviz.lab.course import cost_models
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.look import look_of
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
@@ -17,6 +16,7 @@ from duoviz.lab.plan import (
     VANILLA,
     label_of,
     lane_labels,
+    look_of,
     table_1_lanes,
     table_lanes,
 )

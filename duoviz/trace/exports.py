@@ -1,4 +1,4 @@
-"""What a trace is exported as: a table with one row an iteration, and a timeline for Perfetto.
+"""What a trace is exported as: a table with one row an iteration, a timeline for Perfetto; and values as CSV.
 
 The table's columns, times in seconds since the run was submitted, empty where the method has no such thing:
 
@@ -20,16 +20,31 @@ from_target   how many of them are the target's own
 text          their text
 """
 
+import csv
+import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from duoviz.csv_text import csv_text
 from duoviz.trace.metrics import timed
 from duoviz.trace.reading import TraceError
 
+# A spreadsheet takes a text that begins so for a formula, which may reach for other files; an apostrophe makes it text.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 NOT_PROPOSED = {"correction", "window"}
 CHOSEN = {"accepted", "correction"}
 OF_TIME = ("target_start", "target_end", "draft_start", "draft_end", "draft_busy", "sync")
+
+
+def csv_text(lines: Iterable[Sequence]) -> str:
+    """The lines of a file; None is an empty cell."""
+    text = io.StringIO()
+    # Its usual line ends: it quotes a text only for the signs that they consist of.
+    csv.writer(text).writerows([map(cell, line) for line in lines])
+    return text.getvalue()
+
+
+def cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def csv_table(trace: dict) -> str:

@@ -1,5 +1,19 @@
-"""Reads trace files, and says in one sentence what is wrong with a bad one."""
+"""Reads trace files, and says in one sentence what is wrong with a bad one.
 
+A trace is one JSON object that records a run, for live view, replay, lab and export. Files end in `.duoviz.json`; those
+of `assets/traces` are full examples.
+
+`trace.schema.json` (JSON Schema, draft 2020-12) says what each field means and may be, for Python, the page and others.
+It cannot say these: a forward does not end before it starts; a tree's nodes come after their parents; `index` counts
+from 0 and `sync` never falls; all `committed` have at most so many characters (`x-limits`), for a page that lays out a
+longer text is held up, and no run comes near it; and a method that is not known here says itself what it is (`about`).
+
+In older traces `discarded` is also what was beyond what was worth verifying, and `start.seconds` leaves the longer
+verification out. In a tree that lives on, `pending` is the next root or under it, and `chance` was counted on other
+texts, times how much oftener or rarer that has come true in this run.
+"""
+
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,17 +22,23 @@ from jsonschema_rs import Draft202012Validator
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
 from duoviz.outside import Reader, Refused, wrong_field
-from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION, read_schema
 
 MAX_FILE_BYTES = 50_000_000
-MAX_WRITTEN, A_TOKEN = SCHEMA["x-limits"]["written"], SCHEMA["x-limits"]["token"]
 
 
 class TraceError(UserError):
     """A file cannot be used as a trace; the message is a sentence for the user."""
 
 
-# Its errors leave out the value, which may be large.
+def read_schema(name: str) -> dict:
+    """One of the schemas beside this file."""
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+SCHEMA = read_schema("trace.schema.json")
+SCHEMA_VERSION = SCHEMA["$defs"]["header"]["properties"]["schema"]["maximum"]
+MAX_WRITTEN, A_TOKEN = SCHEMA["x-limits"]["written"], SCHEMA["x-limits"]["token"]
+# Their errors leave out the value, which may be large.
 TRACE = Draft202012Validator(SCHEMA, mask="")
 RACE = Draft202012Validator(read_schema("race.schema.json"), mask="")
 

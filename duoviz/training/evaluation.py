@@ -10,8 +10,8 @@ from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.sampling import scores as drawn_by
 from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
-from duoviz.models.fit import target_device
 from duoviz.models.llama import load_llama
+from duoviz.models.load import target_device
 from duoviz.training.copying import answer_logits
 from duoviz.training.corpus import Row
 from duoviz.training.student import Student

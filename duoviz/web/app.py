@@ -1,19 +1,27 @@
 """The Gradio app."""
 
-import gradio as gr
+from pathlib import Path
 
+import gradio as gr
+from gradio.themes import Default
+
+from duoviz import __version__
+from duoviz.folders import ASSETS
 from duoviz.models.cores import available_cores, has_gpu
-from duoviz.version import VERSION
+from duoviz.recordings import FOLDER as TRACES
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
-from duoviz.web.components import ShareBar
+from duoviz.web.components import Learn, ShareBar
+from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
+from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.compare import compare_page
-from duoviz.web.pages.learn import learn_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.pages.results import results_page
 from duoviz.web.serving import bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, share
+from duoviz.web.visitors import AT_ONCE
 
+LESSONS = ASSETS / "lessons"
 IN_ONE_LINE = "A small model guesses ahead while a large one checks"
 INTRO = (
     "**A small model (the *draft*) guesses the next words while a large one (the *target*) checks the guesses made "
@@ -24,7 +32,7 @@ INTRO = (
 PAPER = (
     "The method: [DuoDecoding: Hardware-aware Heterogeneous Speculative Decoding with Dynamic Multi-Sequence Drafting]"
     "(https://arxiv.org/abs/2503.00784), arXiv 2503.00784. "
-    f"duoviz {VERSION} is an implementation of its own, under Apache-2.0."
+    f"duoviz {__version__} is an implementation of its own, under Apache-2.0."
 )
 
 NO_GPU = (
@@ -35,6 +43,52 @@ NO_GPU = (
 ONE_CORE = (
     "This machine has one processor core for the demo: target and draft alternate on it, so nothing runs in parallel."
 )
+SANS = ["Inter", "ui-sans-serif", "system-ui", "sans-serif"]
+MONO = ["ui-monospace", "Consolas", "monospace"]
+
+THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
+    # What is written small, and on what is pressed, can be read (WCAG AA).
+    body_text_color_subdued="*neutral_600",
+    block_info_text_color="*neutral_600",
+    # One accent.
+    color_accent="*primary_600",
+    button_primary_background_fill="*primary_600",
+    button_primary_background_fill_hover="*primary_700",
+)
+
+CSS = FONT_FACE + style("frame") + style("ask") + style("present")
+# A component's own style sheet would be read again with each of its values, and so all stand in one.
+COMPONENTS = (
+    nested("visualizer", "visualizer", "race", "learn")
+    + nested("story", "visualizer")
+    + nested("first_screen", "visualizer")
+    + nested("race", "race")
+    + nested("learn", "learn")
+    + nested("game", "learn")
+    + nested("results_view", "results")
+    + nested("share", "share")
+    + nested("forced", "visualizer", "race", "learn", "results")
+)
+# Before anything is drawn: frame.css says what depends on it.
+FRAMED = 'document.documentElement.toggleAttribute("data-framed", window.parent !== window);'
+# In pixels: what a share of the window's height is within what is zoomed, browsers do not agree on.
+WINDOW = """
+const measure = () => document.documentElement.style.setProperty("--window", `${innerHeight}px`);
+measure();
+addEventListener("resize", measure);
+"""
+SHEET = f"{ADDRESS}/{serve('components.css', COMPONENTS)}"
+HEAD = f'<script>{FRAMED}{WINDOW}</script><link rel="stylesheet" href="{SHEET}">'
+
+
+def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
+    """Lay out the tab inside the Blocks in force. A link holds the lesson and its page."""
+    course = read_course(lessons, traces)
+    learn = Learn(course, traces, elem_id="learn")
+    lesson = gr.Dropdown(["", *(each["name"] for each in course.lessons)], value="", visible="hidden")
+    page = gr.Number(1, visible="hidden")
+    learn.moved(None, None, [lesson, page], js="() => window.duoviz.placeInCourse()", **AT_ONCE)
+    return Page({"lesson": lesson, "page": page})
 
 
 def build_app(hardware: Hardware) -> gr.Blocks:

@@ -10,8 +10,7 @@ import jsonschema_rs
 from duoviz import outside
 from duoviz.outside import in_short
 from duoviz.web import bounds
-from duoviz.web.clients import Client
-from duoviz.web.heads import Refused
+from duoviz.web.heads import Client, Refused
 
 API = "/gradio_api"
 # The page's own calls name a function by number; those of an endpoint name it in the path.

@@ -1,15 +1,17 @@
-"""What a browser reads of the page besides Gradio's own: scripts, styles, letters and recorded runs."""
+"""What a browser reads of the page besides Gradio's own: scripts, letters, recorded runs, the card of a link."""
 
 import hashlib
 import json
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from duoviz.decoding import METHODS
+from duoviz.folders import ASSETS
 
 HERE = Path(__file__).parent
 SOURCES, STATIC, FONTS = HERE / "front", HERE / "static", HERE / "fonts"
@@ -66,6 +68,15 @@ Promise.all([load("%s"), load("%s")]).then(([{ start }, { default: methods }]) =
   for (const value of early) take(value);
 });
 """
+# What another page shows of a link to this one.
+TITLE = "duoviz: watch speculative decoding happen"
+SENTENCE = (
+    "A small model guesses the next words while a large one checks them. DuoDecoding, run for real and drawn live."
+)
+PICTURE = ASSETS / "iteration.png"
+PICTURE_ADDRESS = f"{ADDRESS}/card.png"
+# Where the page is, only the request tells; Gradio's template knows it.
+ROOT = "{{ config['root'] }}"
 
 
 def start(entry: str, triggers: Sequence[str]) -> str:
@@ -140,3 +151,24 @@ def route_of(file: str) -> Route:
     # What compresses an answer changes its headers: each is made anew.
     kind = MEDIA_TYPES[file.rpartition(".")[2]]
     return Route(f"/{file}", lambda _: Response(SERVED[file], media_type=kind, headers=KEPT))
+
+
+def card() -> str:
+    """The page's meta elements, for Gradio's template. An installed package has no picture."""
+    said = {"title": TITLE, "description": SENTENCE}
+    pictured = {"image": f"{ROOT}/{PICTURE_ADDRESS}"} if PICTURE.is_file() else {}
+    graph = {"type": "website", "url": f"{ROOT}/"} | said | pictured
+    twitter = {"card": "summary_large_image" if pictured else "summary"} | said | pictured
+    elements = [("name", "description", SENTENCE)]
+    elements += [("property", f"og:{name}", text) for name, text in graph.items()]
+    elements += [("name", f"twitter:{name}", text) for name, text in twitter.items()]
+    return "\n".join(f'<meta {kind}="{name}" content="{escape(text, quote=False)}" />' for kind, name, text in elements)
+
+
+def picture_route() -> Route:
+    """What serves the picture."""
+
+    def picture(_: object) -> Response:
+        return FileResponse(PICTURE) if PICTURE.is_file() else Response(status_code=404)
+
+    return Route(f"/{PICTURE_ADDRESS}", picture)

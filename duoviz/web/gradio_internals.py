@@ -9,6 +9,8 @@ import logging
 import re
 import sys
 import time
+from asyncio import Transport
+from collections.abc import Iterable
 from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -19,10 +21,10 @@ from gradio.queueing import Queue
 from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
 from jinja2 import BaseLoader, Environment
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from duoviz.web import bounds
-from duoviz.web.connections import Connection, Watch
-from duoviz.web.rate_limiter import RateLimiter
+from duoviz.web.bounds import RateLimiter
 
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
@@ -34,6 +36,50 @@ BROKEN = "The server stopped this run: start it again."
 INTRODUCTION = re.compile(r"""<meta\s+(?:property="og:|name="twitter:)[^>]*>""")
 
 log = logging.getLogger(__name__)
+
+
+class Connection(H11Protocol):
+    """Closes at once where its peer has more connections than are left for others. most: of all peers."""
+
+    most = bounds.CONNECTIONS
+
+    def connection_made(self, transport: Transport) -> None:
+        super().connection_made(transport)
+        others = [peer_of(each) for each in self.connections if each is not self]
+        if others.count(peer_of(self)) >= bounds.share(self.most, self.most, len(others)):
+            transport.abort()
+
+
+def peer_of(connection: H11Protocol) -> str:
+    return connection.client[0] if connection.client else ""
+
+
+def state_of(connection: H11Protocol) -> tuple[float, object]:
+    """Seconds for which a connection may stay in its state, and that state."""
+    cycle, waiting = connection.cycle, connection.transport.get_write_buffer_size()
+    if waiting:
+        return bounds.ANSWER, (cycle, waiting)
+    if cycle is None or cycle.response_complete or cycle.more_body:
+        uploading = cycle and cycle.more_body and connection.scope["path"].endswith("/upload")
+        return bounds.UPLOADING if uploading else bounds.REQUEST, (cycle, cycle and cycle.response_complete)
+    return float("inf"), None
+
+
+class Watch:
+    """Closes connections that have stayed in one state for too long."""
+
+    def __init__(self):
+        # Of each connection its state, and since when.
+        self.seen: dict[H11Protocol, tuple[object, float]] = {}
+
+    def look(self, connections: Iterable[H11Protocol], now: float) -> None:
+        before, self.seen = self.seen, {}
+        for connection in list(connections):
+            allowed, state = state_of(connection)
+            known, since = before.get(connection, (None, now))
+            self.seen[connection] = (state, since if known == state else now)
+            if now - self.seen[connection][1] > allowed:
+                connection.transport.abort()
 
 
 def calm(demo: gr.Blocks) -> None:

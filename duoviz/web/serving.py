@@ -15,12 +15,11 @@ from starlette.middleware import Middleware
 from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals
 from duoviz.web.calls import page_of
-from duoviz.web.card import card, picture_route
-from duoviz.web.connections import Connection, Watch
-from duoviz.web.gate import Gate
+from duoviz.web.front import card, picture_route
+from duoviz.web.gate import Gate, SessionTracker
+from duoviz.web.gradio_internals import Connection, Watch
 from duoviz.web.heads import guarded, known_hosts
 from duoviz.web.session import Hardware
-from duoviz.web.session_tracker import SessionTracker
 
 
 def bound_queue(demo: gr.Blocks) -> None:

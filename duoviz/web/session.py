@@ -10,8 +10,8 @@ from duoviz.runs import end, new_trace
 from duoviz.trace.metrics import metrics
 from duoviz.web.calls import Endpoint
 from duoviz.web.limits import Limits
-from duoviz.workers.jobs import Job
 from duoviz.workers.pool import Pool
+from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Comparison, Run, Task
 
 # Seconds between batches: during a run; while waiting; at most. A batch costs 2 ms here and 20 ms in a browser on the

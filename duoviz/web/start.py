@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from duoviz.signals import on_ending
+from duoviz.processes import on_ending
 
 if TYPE_CHECKING:
     from duoviz.web.session import Hardware
@@ -60,9 +60,8 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     from duoviz.models.cores import lends_gpu
     from duoviz.models.registry import first_pair
     from duoviz.web.ending import end_at_once
-    from duoviz.web.limits import limits_here
+    from duoviz.web.limits import limits_here, make_way
     from duoviz.web.session import Hardware
-    from duoviz.web.variables import make_way
     from duoviz.workers.local import LocalWorker, local_slots
     from duoviz.workers.pool import Pool
     from duoviz.workers.request_queue import RequestQueue
@@ -90,9 +89,8 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
         print(*started(hardware, first_pair()), sep="\n", flush=True)
         with quickly():
             # Gradio takes as long to import as the models to load, which goes on meanwhile.
-            from duoviz.web.app import build_app
+            from duoviz.web.app import CSS, HEAD, THEME, build_app
             from duoviz.web.serving import launch
-            from duoviz.web.theme import CSS, HEAD, THEME
 
             app = build_app(hardware)
         # A Space is reached from outside its container.

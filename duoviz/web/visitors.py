@@ -10,11 +10,10 @@ import gradio as gr
 from duoviz.errors import UserError
 from duoviz.web import bounds
 from duoviz.web.calls import Endpoint
-from duoviz.web.clients import HEARD, Client, client_of_request, scope_of, session_of
 from duoviz.web.components import batch
+from duoviz.web.heads import HEARD, Client, client_of_request, scope_of, session_of
 from duoviz.web.session import Hardware
-from duoviz.workers.jobs import Job
-from duoviz.workers.request_queue import QueueFull
+from duoviz.workers.request_queue import Job, QueueFull
 from duoviz.workers.tasks import Task
 
 # How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.

@@ -14,8 +14,7 @@ from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.pair import Pair
 from duoviz.runs import add_event, new_trace, row
 from duoviz.trace.metrics import metrics
-from duoviz.workers.messages import Cancel
-from duoviz.workers.tasks import Answers, Comparison, Measurement, Run, Survey
+from duoviz.workers.tasks import Answers, Cancel, Comparison, Measurement, Run, Survey
 
 # Seconds between two drawings of the tables and figures in a run of the Lab; between two answers, so that none is
 # slowed by it.

@@ -19,8 +19,8 @@ from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
 from duoviz.models.bounds import expend, why_ended
 from duoviz.models.cores import available_cores
 from duoviz.outside import in_short
-from duoviz.workers.messages import WorkerDied
 from duoviz.workers.pool import WorkerSlot
+from duoviz.workers.tasks import WorkerDied
 
 # Cores of a worker where the machine shares itself out: one for the draft, the others for the target.
 CORES_A_WORKER = 3

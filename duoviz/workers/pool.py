@@ -10,10 +10,19 @@ from enum import Enum
 from itertools import count
 
 from duoviz.models.registry import needs_the_hub
-from duoviz.workers.jobs import Job
-from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive, WorkerDied, WorkerGone, WorkerHandle
-from duoviz.workers.request_queue import QueueFull, RequestQueue
-from duoviz.workers.tasks import Fetch, Load, Task
+from duoviz.workers.request_queue import Job, QueueFull, RequestQueue
+from duoviz.workers.tasks import (
+    INTERNAL,
+    Assignment,
+    Cancel,
+    Exclusive,
+    Fetch,
+    Load,
+    Task,
+    WorkerDied,
+    WorkerGone,
+    WorkerHandle,
+)
 
 # Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
 GLANCE, LOOK = 0.05, 1.0

@@ -15,8 +15,7 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.errors import UserError
 from duoviz.models.cores import assign_cores, available_cores
-from duoviz.models.fit import target_device
-from duoviz.models.load import load_pair
+from duoviz.models.load import load_pair, target_device
 from duoviz.models.pair import Pair
 from duoviz.models.registry import first_pair
 

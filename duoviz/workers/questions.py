@@ -13,8 +13,8 @@ from duoviz.lab.plan import VANILLA, Plan, Progress
 from duoviz.lab.results import Folder, is_results
 from duoviz.lab.rows import failed_row, key
 from duoviz.lab.tasks import LabError
-from duoviz.workers.jobs import Job
 from duoviz.workers.pool import Pool
+from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Answers, Survey
 
 # How often a question is given to a worker before its answers count as failed.

@@ -13,8 +13,8 @@ from duoviz.folders import ASSETS
 from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
 from duoviz.workers.local import AUTO, number_of_workers, shares
-from duoviz.workers.messages import WorkerDied, WorkerGone
 from duoviz.workers.pool import WorkerSlot
+from duoviz.workers.tasks import WorkerDied, WorkerGone
 
 LOCAL = "local"
 MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]."

@@ -19,11 +19,10 @@ from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.files import ModelFiles, fetch_pair
-from duoviz.models.fit import check_room
+from duoviz.models.load import check_room
 from duoviz.models.progress import part_of
 from duoviz.workers.handlers import HANDLERS, CancelToken
-from duoviz.workers.messages import INTERNAL, Assignment, Cancel, Exclusive
-from duoviz.workers.tasks import Fetch, Load
+from duoviz.workers.tasks import INTERNAL, Assignment, Cancel, Exclusive, Fetch, Load
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75

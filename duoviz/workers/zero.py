@@ -32,9 +32,8 @@ from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
 from duoviz.workers.handlers import CancelToken
 from duoviz.workers.local import number_of_workers, shares
-from duoviz.workers.messages import STOPPED, Assignment, Cancel, Exclusive, WorkerDied
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import Comparison, Load, Run, Task
+from duoviz.workers.tasks import STOPPED, Assignment, Cancel, Comparison, Exclusive, Load, Run, Task, WorkerDied
 from duoviz.workers.worker import Worker
 
 FORK = multiprocessing.get_context("fork")

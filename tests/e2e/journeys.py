@@ -5,8 +5,8 @@ import re
 from playwright.sync_api import expect
 
 from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
-from duoviz.web.pages.learn import LESSONS
 from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page
 from tests.e2e.pages import set_tokens, side, text_of, type_number
 

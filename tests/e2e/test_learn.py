@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.app import LESSONS, learn_page
 from duoviz.web.lessons.course import read_course
-from duoviz.web.pages.learn import LESSONS, learn_page
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, check_presented, told, wait_for_page
 from tests.e2e.pages import fits, serious
 from tests.e2e.tiny_site import served

@@ -9,11 +9,10 @@ from unittest import mock
 import gradio as gr
 
 from duoviz.web import front
-from duoviz.web.app import build_app
+from duoviz.web.app import CSS, HEAD, THEME, build_app
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
 from duoviz.web.session import Hardware
-from duoviz.web.theme import CSS, HEAD, THEME
 from tests.thread_workers import hardware_with, nothing_to_fetch, worker_of
 from tests.tiny import held_engine
 

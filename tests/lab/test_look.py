@@ -1,7 +1,7 @@
 """How methods look in figures."""
 
 from duoviz.decoding import METHODS
-from duoviz.lab.look import LOOKS, OTHER, look_of
+from duoviz.lab.plan import LOOKS, OTHER, look_of
 
 
 def test_each_method_has_a_look_of_its_own():

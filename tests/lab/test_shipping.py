@@ -13,9 +13,8 @@ import pytest
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.lab import shipping
-from duoviz.lab.look import look_of
 from duoviz.lab.picture import LEFT, WIDTH
-from duoviz.lab.plan import label_of
+from duoviz.lab.plan import label_of, look_of
 from duoviz.lab.recorded import kept_view, shipped, view_of
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened

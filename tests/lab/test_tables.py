@@ -11,8 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.lab import findings, paper, tables
 from duoviz.lab.plan import DUO, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA, label_of
 from duoviz.lab.report import shown
-from duoviz.lab.values import Value, difference, phi, rows_of
-from duoviz.speed_up import Timed, speed_up
+from duoviz.lab.values import Timed, Value, difference, phi, rows_of, speed_up
 from tests.lab.made_results import results, row
 from tests.toy import TOY
 

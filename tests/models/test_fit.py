@@ -6,15 +6,14 @@ import pytest
 import torch
 
 from duoviz.errors import UserError
-from duoviz.models import fit, hub, load
-from duoviz.models.fit import check_room, target_precision
-from duoviz.models.load import load_pair
+from duoviz.models import hub, load
+from duoviz.models.load import check_room, load_pair, target_precision
 from duoviz.models.registry import Models
 from tests.models.folders import folder, llama, neox
 
 
 def test_models_that_do_not_fit_in_memory(two, monkeypatch):
-    monkeypatch.setattr(fit, "free_memory", lambda device: 100_000)
+    monkeypatch.setattr(load, "free_memory", lambda device: 100_000)
     with pytest.raises(UserError, match="target and .*draft need .* GB of memory, and .* has 0.0 GB free"):
         load_pair(f"{two[0]} + {two[1]}")
     with pytest.raises(UserError, match=f"^{two[0]} needs 0.0 GB of memory"):
@@ -74,7 +73,7 @@ def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
     needed = load_pair(f"{two[0]} + {two[1]}").memory["cpu"]
     # The target in float32, and the draft in int8 twice.
     assert needed == (4 + 2 * 1) * sum(p.numel() for p in llama().parameters())
-    monkeypatch.setattr(fit, "free_memory", lambda device: needed - 1000)
+    monkeypatch.setattr(load, "free_memory", lambda device: needed - 1000)
     with pytest.raises(UserError, match="need .* GB of memory"):
         check_room(f"{two[0]} + {two[1]}", {"cpu": 999})
     check_room(f"{two[0]} + {two[1]}", {"cpu": 1000})
@@ -110,6 +109,6 @@ def test_a_containers_limit_counts(limit, used, stat, free, tmp_path, monkeypatc
         if content is not None:
             file.write_text(content)
     (meminfo := tmp_path / "meminfo").write_text("MemTotal: 99999999 kB\nMemAvailable: 9000000 kB\n")
-    monkeypatch.setattr(fit, "GROUPS", [files])
-    monkeypatch.setattr(fit, "MEMINFO", meminfo)
-    assert fit.free_memory("cpu") == (free or 9_000_000 * 1024)
+    monkeypatch.setattr(load, "GROUPS", [files])
+    monkeypatch.setattr(load, "MEMINFO", meminfo)
+    assert load.free_memory("cpu") == (free or 9_000_000 * 1024)

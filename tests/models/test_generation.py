@@ -8,7 +8,7 @@ import transformers as hf
 
 from duoviz import commands
 from duoviz.__main__ import main
-from duoviz.models.generation import NEUTRAL, end_tokens, unapplied
+from duoviz.models.checkpoint import NEUTRAL, end_tokens, unapplied
 from duoviz.models.load import load_pair
 from tests.models.folders import folder, llama, neox, set_config
 from tests.tiny import DigitTokenizer, change_pair, tiny_engine

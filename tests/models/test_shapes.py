@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from duoviz.errors import UserError
-from duoviz.models import fit, registry, shapes
+from duoviz.models import load, registry, shapes
 from duoviz.models.checkpoint import Checkpoint, read_config
-from duoviz.models.fit import check_room
-from duoviz.models.load import load_pair
+from duoviz.models.load import check_room, load_pair
 from duoviz.models.registry import Models
 from duoviz.models.shapes import SHAPES, InShape, Shape, config_in, shape_of
 from tests.models.folders import TEXT, llama, ready, texts
@@ -97,7 +96,7 @@ def test_a_pair_in_a_larger_shape_writes_the_same_text(two, monkeypatch):
     )
     engines = ready(small), ready(large)
     assert texts(engines[0], TEXT[0]) == texts(engines[1], TEXT[0])
-    monkeypatch.setattr(fit, "free_memory", lambda device: large.memory["cpu"] - 1)
+    monkeypatch.setattr(load, "free_memory", lambda device: large.memory["cpu"] - 1)
     with pytest.raises(UserError, match="'s text at Large's cost and .* need .* GB"):
         check_room("as large")
     check_room("as large", {"cpu": 1})

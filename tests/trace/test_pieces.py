@@ -5,7 +5,7 @@ import random
 import pytest
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from duoviz.trace.pieces import BROKEN, WINDOW, TextPieces
+from duoviz.trace.record import BROKEN, WINDOW, TextPieces
 from tests.trace.made_tokenizers import KINDS, added, made
 
 

@@ -10,9 +10,8 @@ from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import Settings
 from duoviz.models.tokenizers import Tokenizer
 from duoviz.trace.agreement import VERDICTS
-from duoviz.trace.reading import wrong_in_trace
+from duoviz.trace.reading import SCHEMA, SCHEMA_VERSION, read_schema, wrong_in_trace
 from duoviz.trace.record import Recorder
-from duoviz.trace.schema import SCHEMA, SCHEMA_VERSION, read_schema
 from tests.tiny import change_pair, tiny_engine
 from tests.trace.made_tokenizers import KINDS, added, made
 

@@ -11,8 +11,8 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.decoding import METHODS
+from duoviz.web import app
 from duoviz.web.lessons.course import read_course
-from duoviz.web.pages import learn
 from tests import tiny
 from tests.thread_workers import hardware_with, nothing_to_fetch
 
@@ -23,7 +23,7 @@ read_once = cache(read_course)
 def lessons_read_once():
     """Most pages that are built here are not about the lessons."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learn, "read_course", read_once)
+        patch.setattr(app, "read_course", read_once)
         yield
 
 

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import gradio as gr
 
 from duoviz.web.calls import Endpoint, page_of
-from duoviz.web.gate import Gate
+from duoviz.web.gate import Gate, SessionTracker
 from duoviz.web.limits import Limits
-from duoviz.web.session_tracker import SessionTracker
 from duoviz.workers.request_queue import Bounds
 from tests.web.visits import in_a_loop
 

@@ -23,7 +23,7 @@ def test_a_batch_goes_out_as_it_is(hardware):
 
 
 PLACES = "duoviz.web.limits, duoviz.web.session, duoviz.workers.local"
-PAGE = "duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.theme, duoviz.__main__"
+PAGE = "duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.app, duoviz.__main__"
 
 
 @pytest.mark.parametrize("modules, needed", [(PLACES, []), (PAGE, ["gradio"])], ids=["places", "page"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.web.clients import address_of, client_of
+from duoviz.web.heads import address_of, client_of
 
 
 def scope(peer="10.0.0.9", forwarded=()):

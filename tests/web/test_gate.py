@@ -8,8 +8,8 @@ import pytest
 from starlette.datastructures import Headers
 
 from duoviz.web import bounds
-from duoviz.web.clients import IN_SCOPE
-from duoviz.web.rate_limiter import RateLimiter
+from duoviz.web.bounds import RateLimiter
+from duoviz.web.heads import IN_SCOPE
 from tests.web.gated import ASKED, EMPTY, JOIN, JOINED, JSON, LISTED, OTHER, RUN, SERVER, V2, ask, head, make, through
 from tests.web.visits import in_a_loop
 

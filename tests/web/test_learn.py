@@ -8,15 +8,15 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.plan import lane_labels
 from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
+from duoviz.web.app import LESSONS
 from duoviz.web.front import SOURCES
 from duoviz.web.lessons.course import FRONT_FIELDS, read_course, read_traces
 from duoviz.web.lessons.facts import FORMS, Facts
 from duoviz.web.lessons.figures import FIGURES
-from duoviz.web.lessons.glossary import read_glossary
 from duoviz.web.lessons.iterations import CONDITIONS, FIGURE_MARKS, MARKS, MEASURES, PARTS
 from duoviz.web.lessons.page import PAGE_FIELDS, QUESTION_FIELDS
+from duoviz.web.lessons.source import read_glossary
 from duoviz.web.pages.compare import title
-from duoviz.web.pages.learn import LESSONS
 from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from duoviz.web import bounds, rate_limiter
+from duoviz.web import bounds
 from duoviz.web import gate as gate_module
-from duoviz.web.rate_limiter import RateLimiter
+from duoviz.web.bounds import RateLimiter
 from tests.web.gated import ASKED, JOIN, OTHER, RUN, SERVER, V2, ask, make
 
 
@@ -26,7 +26,7 @@ def test_nobody_waits_too_long_and_who_is_sent_away_takes_no_turn():
 
 
 def test_those_who_have_had_their_turn_are_forgotten(monkeypatch):
-    monkeypatch.setattr(rate_limiter, "MANY", 10)
+    monkeypatch.setattr(bounds, "MANY", 10)
     turns = RateLimiter(1)
     for number in range(100):
         turns.delay(f"a{number}", float(number))

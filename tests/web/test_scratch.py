@@ -3,12 +3,12 @@
 import subprocess
 import sys
 
-from duoviz.web.scratch import PREFIX, scratch_folder
+from duoviz.web.ending import PREFIX, scratch_folder
 from tests.app import ROOT
 
 CHILD = """
 import sys
-from duoviz.web.scratch import scratch_folder
+from duoviz.web.ending import scratch_folder
 (scratch_folder() / "results.zip").write_bytes(b"zip")
 print("ready", flush=True)
 sys.stdin.read()

@@ -14,10 +14,10 @@ import gradio as gr
 import pytest
 
 from duoviz.errors import UserError
-from duoviz.web import bounds, card, front, gradio_internals, serving
+from duoviz.web import bounds, front, gradio_internals, serving
 from duoviz.web.app import build_app
 from duoviz.web.components import Visualizer
-from duoviz.web.connections import Connection
+from duoviz.web.gradio_internals import Connection
 from duoviz.web.pages import live
 from duoviz.web.replay import replay_parts
 from tests.app import ROOT
@@ -73,11 +73,13 @@ def test_a_link_to_the_page_is_shown_with_its_own_title_and_picture(page):
     html = page.ask("GET", "/")[2].decode()
     elements = re.findall(r'<meta\s+(?:property|name)="((?:og|twitter):\w+)"\s+content="([^"]*)"', html)
     found = dict(elements)
-    assert len(found) == len(elements) and found["og:title"] == card.TITLE and found["og:description"] == card.SENTENCE
+    assert (
+        len(found) == len(elements) and found["og:title"] == front.TITLE and found["og:description"] == front.SENTENCE
+    )
     root = "http://{}:{}".format(*page.address)
     assert found["og:url"] == f"{root}/" and found["og:image"].startswith(root)
     status, headers, picture = page.ask("GET", found["og:image"].removeprefix(root))
-    assert (status, headers["Content-Type"], picture) == (200, "image/png", card.PICTURE.read_bytes())
+    assert (status, headers["Content-Type"], picture) == (200, "image/png", front.PICTURE.read_bytes())
     assert "Click to try out" not in html and "@Gradio" not in html
 
 

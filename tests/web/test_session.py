@@ -16,7 +16,7 @@ from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
 from duoviz.web import session
 from duoviz.workers import worker
-from duoviz.workers.jobs import Job
+from duoviz.workers.request_queue import Job
 from duoviz.workers.worker import progress_text
 from tests.decoding.small_draft import load as load_draft
 from tests.thread_workers import worker_of

@@ -3,8 +3,8 @@
 import pytest
 
 from duoviz.web.bounds import FIRST_LISTENER, NEXT_LISTENER
-from duoviz.web.clients import Client
-from duoviz.web.session_tracker import Event, SessionTracker
+from duoviz.web.gate import Event, SessionTracker
+from duoviz.web.heads import Client
 
 
 class Tracked:

@@ -6,10 +6,9 @@ from dataclasses import fields
 import pytest
 
 from duoviz.decoding.settings import Settings
-from duoviz.web.app import build_app
+from duoviz.web.app import LESSONS, build_app
 from duoviz.web.components import ShareBar
 from duoviz.web.front import SOURCES
-from duoviz.web.pages.learn import LESSONS
 from tests.parts import TESTS
 
 

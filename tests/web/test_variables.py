@@ -7,9 +7,8 @@ import pytest
 from duoviz.models.cache import cache_folder
 from duoviz.models.registry import first_pair
 from duoviz.web.app import build_app
-from duoviz.web.limits import BOUNDS, limits_here
+from duoviz.web.limits import BOUNDS, limits_here, make_way
 from duoviz.web.start import started
-from duoviz.web.variables import make_way
 from duoviz.workers import local
 from duoviz.workers.request_queue import Bounds
 
@@ -19,7 +18,7 @@ NAMES = (*BOUNDS, "DUOVIZ_CACHE", "DUOVIZ_PAIR", "DUOVIZ_PLACES")
 @pytest.fixture
 def given(monkeypatch):
     """Sets these variables and no others, on two cores."""
-    monkeypatch.setattr("duoviz.web.variables.available_cores", lambda: [0, 1])
+    monkeypatch.setattr("duoviz.web.limits.available_cores", lambda: [0, 1])
     monkeypatch.setattr(local, "available_cores", lambda: [0, 1])
 
     def give(**variables):
@@ -64,7 +63,7 @@ def test_a_cache_that_cannot_be_written_to(given, tmp_path, monkeypatch):
     assert "file/cache cannot be written to (" in note and "DUOVIZ_CACHE" not in os.environ
     assert given(DUOVIZ_CACHE=f"{tmp_path}/cache") == [] and cache_folder() == tmp_path / "cache"
     # It needs no more than to be read once it is filled.
-    monkeypatch.setattr("duoviz.web.variables.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("duoviz.web.limits.tempfile.TemporaryFile", full)
     assert len(given(DUOVIZ_CACHE=f"{tmp_path}/cache")) == 1
     (tmp_path / "cache/model").write_text("")
     assert given(DUOVIZ_CACHE=f"{tmp_path}/cache") == []

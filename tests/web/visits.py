@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
-from duoviz.workers.jobs import Job
+from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Run
 
 SENT = {

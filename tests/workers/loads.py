@@ -11,10 +11,9 @@ from duoviz.models import bounds
 from duoviz.models.files import find_target
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.models.tokenizers import load_tokenizer
-from duoviz.workers.jobs import Job
 from duoviz.workers.local import LocalWorker
-from duoviz.workers.messages import Assignment
-from duoviz.workers.tasks import Load, Run
+from duoviz.workers.request_queue import Job
+from duoviz.workers.tasks import Assignment, Load, Run
 from tests.children import engine_with_draft
 from tests.tiny import change_pair, endless, tiny_engine
 

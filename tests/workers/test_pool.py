@@ -6,11 +6,9 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.runs import Lane
-from duoviz.workers.jobs import Job
-from duoviz.workers.messages import Assignment, Cancel, Exclusive, WorkerDied, WorkerGone
 from duoviz.workers.pool import Access, Pool, WorkerSlot
-from duoviz.workers.request_queue import UNBOUNDED, QueueFull, RequestQueue
-from duoviz.workers.tasks import Comparison, Load
+from duoviz.workers.request_queue import UNBOUNDED, Job, QueueFull, RequestQueue
+from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, WorkerDied, WorkerGone
 from duoviz.workers.worker import Worker
 from tests.tiny import tiny_engine
 from tests.until import wait_until

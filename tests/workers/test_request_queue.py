@@ -5,8 +5,7 @@ from itertools import count
 import pytest
 
 from duoviz.decoding.settings import Settings
-from duoviz.workers.jobs import Client, Job
-from duoviz.workers.request_queue import Bounds, QueueFull, RequestQueue
+from duoviz.workers.request_queue import Bounds, Client, Job, QueueFull, RequestQueue
 from duoviz.workers.tasks import Comparison, Run
 
 QUEUE_LENGTH = Bounds().length

@@ -16,15 +16,17 @@ from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.glossary import Finder, Term, read_glossary
 from duoviz.web.lessons.page import PageReader
 from duoviz.web.lessons.source import (
+    Finder,
     LessonError,
     Mistake,
     Span,
+    Term,
     inline,
     located,
     read_fields,
+    read_glossary,
     read_lines,
     refuse_placeholders,
     sections,

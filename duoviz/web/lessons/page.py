@@ -9,9 +9,17 @@ from duoviz.decoding import METHODS
 from duoviz.web.lessons import source
 from duoviz.web.lessons.facts import PLACEHOLDER, Facts
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
-from duoviz.web.lessons.glossary import Finder
 from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, Mark, find, matching
-from duoviz.web.lessons.source import Block, Mistake, NotInTrace, Span, one_of, refuse_placeholders, under_heading
+from duoviz.web.lessons.source import (
+    Block,
+    Finder,
+    Mistake,
+    NotInTrace,
+    Span,
+    one_of,
+    refuse_placeholders,
+    under_heading,
+)
 
 PAGE_FIELDS = ("at", "trace", "highlight", "figure")
 QUESTION_FIELDS = {

@@ -21,14 +21,14 @@ from duoviz.lab.plan import QUICK, Progress, make_plan
 from duoviz.lab.results import is_being_written, load, zipped
 from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS, first_pair
-from duoviz.web.clients import client_of_request, session_of
 from duoviz.web.components import ResultsView, view_value
+from duoviz.web.ending import scratch_folder
+from duoviz.web.heads import client_of_request, session_of
 from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
-from duoviz.web.scratch import scratch_folder
 from duoviz.web.session import Hardware
 from duoviz.web.visitors import AT_ONCE
-from duoviz.workers.jobs import Job
+from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Measurement
 
 ABOUT = (

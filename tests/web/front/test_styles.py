@@ -30,7 +30,7 @@ def test_no_height_follows_the_windows_but_through_the_one_property():
         ("keys.js", "innerHeight"),
         ("meanings.js", "innerHeight"),
         # What the property is made of, but in a frame.
-        ("theme.py", "innerHeight"),
+        ("app.py", "innerHeight"),
     ]
     media = found(MEDIA)
     # A phone held sideways, and no frame.

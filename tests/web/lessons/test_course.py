@@ -9,8 +9,7 @@ import pytest
 from duoviz.web.lessons import figures
 from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.glossary import Finder, Term, read_glossary
-from duoviz.web.lessons.source import LessonError
+from duoviz.web.lessons.source import Finder, LessonError, Term, read_glossary
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace()}

@@ -1,13 +1,28 @@
-"""A command in a process of its own, so that a sentence says why it ended where it cannot say so itself."""
+"""How signals end a process, and a command in one of its own, so that a sentence says why it ended."""
 
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from duoviz.models.bounds import expend, why_ended
-from duoviz.signals import ENDING, die_of
+
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
+def on_ending(handler: Any) -> None:
+    """Handle these signals so, but for those that whoever started this process has it ignore, as nohup does."""
+    for number in ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def die_of(number: int) -> None:
+    """End at once, as a process does that handles no signal."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def supervised(command: Callable[[], int]) -> int:

@@ -1,3 +1,0 @@
-"""The project's version."""
-
-VERSION = "1.0.0"
