@@ -31,8 +31,9 @@ class Page:
         return [each for each in psutil.process_iter() if environment_of(each).get("TMPDIR") == str(self.scratch)]
 
     def places(self):
-        children = psutil.Process(self.process.pid).children()
-        return [each for each in children if "resource_tracker" not in str(each.cmdline())]
+        commands = {each: each.as_dict(["cmdline"])["cmdline"] for each in psutil.Process(self.process.pid).children()}
+        # One that has ended already has none.
+        return [each for each, command in commands.items() if command and "resource_tracker" not in str(command)]
 
     def has_loaded(self, library, process=None):
         return library in Path(f"/proc/{process or self.process.pid}/maps").read_text()
