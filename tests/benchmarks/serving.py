@@ -23,16 +23,15 @@ from playwright.sync_api import sync_playwright
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.web import front
+from duoviz.web.app import HEAD
 from duoviz.web.components import Visualizer
 from duoviz.web.gradio_internals import calm
 from duoviz.web.limits import Limits
 from duoviz.web.session import Hardware
-from duoviz.web.theme import HEAD
 from duoviz.web.visitors import WATCHED, Visitors
-from duoviz.workers.jobs import Job
 from duoviz.workers.local import local_slots
 from duoviz.workers.pool import Pool
-from duoviz.workers.request_queue import RequestQueue
+from duoviz.workers.request_queue import Job, RequestQueue
 from duoviz.workers.tasks import Run
 from tests.benchmarks.harness import alternated, arguments, questions
 from tests.e2e.pages import launch_chromium
