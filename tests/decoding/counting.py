@@ -12,12 +12,3 @@ def counting_engine(length=VOCABULARY, *, eos=frozenset(), context=200):
     target = TableModel(after.expand(length, length, length))
     target.context_limit, target.vocab_size = context, length
     return change_pair(tiny_engine(eos=eos), target=target)
-
-
-def saying(engine, token):
-    """The engine, with a target that writes this token only."""
-    row = torch.zeros(VOCABULARY, dtype=torch.float64)
-    row[token] = 10
-    target = TableModel(row.expand(VOCABULARY, VOCABULARY, VOCABULARY))
-    target.vocab_size = VOCABULARY
-    return change_pair(engine, target=target)

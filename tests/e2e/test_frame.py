@@ -71,7 +71,7 @@ CONTENT = "document.querySelector('.tabs').getBoundingClientRect().bottom"
 
 
 def comes_to_rest(page, frame):
-    """The frame has the content's height, and for most of a second no other."""
+    """The frame has the content's height, and for many frames no other."""
     heights = []
 
     def rests():
@@ -80,7 +80,7 @@ def comes_to_rest(page, frame):
         assert height < BOUND
         # Nothing is cut off, and little is empty.
         heights.append(height if content - 2 <= height <= 1.05 * content else None)
-        return len(heights) > 6 and set(heights[-6:]) == {height}
+        return len(heights) > 4 and set(heights[-4:]) == {height}
 
     wait_until(rests)
     assert len(set(heights)) < 20, heights

