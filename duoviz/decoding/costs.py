@@ -4,6 +4,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,9 @@ ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
 # An innovation beyond FAR standard deviations is clipped there, and raises the variance by JUMP²: one outlier says
 # little, several in a row mean that the machine's speed has changed.
 FAR, JUMP = 3.0, 0.05
-# Above this slowdown the machine counts as busy with other work; and the share by which each forward moves the baseline
-# towards a slower speed.
-BUSY, FORGETTING = 1.5, 0.001
+# Above these slowdowns the machine counts as busy with other work: now, and when its speed was first measured. And the
+# share by which each forward moves the baseline towards a slower speed.
+BUSY, OUTPACED, FORGETTING = 1.5, 1.25, 0.001
 # Overhead before any was measured, in seconds; and the weight of a new iteration in its moving average.
 OVERHEAD, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
@@ -95,7 +96,7 @@ class Estimate:
 
     A Kalman filter (Kalman 1960) over log seconds: the machine's speed moves all entries, and each has an offset that
     correlates with its neighbours'. Outliers are clipped (Huber 1964). count: forwards seen; seen: system time of the
-    last; level, baseline: the log speed now, and the usual one.
+    last; level, baseline, begun: the log of the seconds' change by now, as usual, and when they were first measured.
     """
 
     def __init__(self, points: Sequence[int]):
@@ -106,7 +107,7 @@ class Estimate:
         self.own = np.exp(-np.abs(places[:, None] - places) / ALIKE)
         self.own *= ALIKE_IN_CONTEXT ** np.abs(contexts[:, None] - contexts)
         self.covariance = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
-        self.level, self.baseline = 0.0, 0.0
+        self.level = self.baseline = self.begun = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
@@ -118,9 +119,10 @@ class Estimate:
         long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
         above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
         share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
-        rows = np.zeros(len(self.points))
-        rows[above - 1 : above + 1] = 1 - share, share
-        return np.concatenate([(1 - long) * rows, long * rows])
+        weights = np.zeros((len(CONTEXTS), len(self.points)))
+        weights[0, above - 1 : above + 1] = (1 - long) * (1 - share), (1 - long) * share
+        weights[1, above - 1 : above + 1] = long * (1 - share), long * share
+        return weights.ravel()
 
     def observe(self, forward: Forward) -> None:
         """Update by a forward, of at most twice the rows of the last point."""
@@ -129,11 +131,11 @@ class Estimate:
         shares /= expected
         spread = self.covariance @ shares
         variance = shares @ spread + NOISE**2
-        innovation, limit = np.log(forward.seconds / expected), FAR * np.sqrt(variance)
+        innovation, limit = log(forward.seconds / expected), FAR * sqrt(variance)
         gain = spread / variance
-        moved = gain * np.clip(innovation, -limit, limit)
+        moved = gain * max(-limit, min(limit, innovation))
         self.logs += moved
-        self.covariance += DRIFT**2 + OWN_DRIFT**2 * self.own - np.outer(gain, spread)
+        self.covariance += DRIFT**2 + OWN_DRIFT**2 * self.own - gain[:, None] * spread
         if abs(innovation) > limit:
             self.covariance += JUMP**2
         self.note_speed(float(moved.mean()))
@@ -141,13 +143,20 @@ class Estimate:
     def note_speed(self, moved: float) -> None:
         """Count the forward, and update the baseline: at once to faster, slowly to slower."""
         self.count, self.seen, self.level = self.count + 1, time.time(), self.level + moved
-        faster = self.level < self.baseline or self.count <= len(self.points)
+        if self.count <= len(self.points):
+            self.begun = self.baseline = self.level
+        faster = self.level < self.baseline
         self.baseline = self.level if faster else self.baseline + FORGETTING * (self.level - self.baseline)
 
     @property
     def slowdown(self) -> float:
         """How many times longer than usual forwards take now."""
         return float(np.exp(self.level - self.baseline))
+
+    @property
+    def outpaced(self) -> bool:
+        """Whether forwards have become so much faster that other work must have disturbed the first ones."""
+        return self.begun - self.baseline > np.log(OUTPACED)
 
     def kept(self) -> dict:
         """What a cache file holds."""

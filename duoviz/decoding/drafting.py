@@ -12,10 +12,10 @@ import numpy as np
 from duoviz.decoding.acceptance_table import corrected, of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
-from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
+from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, best_of, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.protocol import DraftState, DraftWorker
-from duoviz.models.language_model import LanguageModel, ids_of, over_vocabulary
+from duoviz.models.language_model import LanguageModel, as_array, ids_of, over_vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -200,9 +200,9 @@ def grow_sequences(
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
     p, q, score = proposals(model, logits, [root + 1], plan.sampling, plan.fresh)
-    best_p, best = p[0].topk(min(MAX_SEQUENCES, p.shape[-1]))
-    best_p, best = best_p.tolist(), ids_of(best, model.known)
-    starts = first_sequences(model, q[0], score[0], plan)
+    order = best_of(p, MAX_SEQUENCES)[0]
+    best_p, best = p[0, order].tolist(), ids_of(order, model.known)
+    starts = first_sequences(model, q[0], order if score is p else best_of(score, MAX_SEQUENCES)[0], plan)
     steps = [ended_now(span)]
     lead = starts[0]
     if plan.longest == 1 or enough() or not lead.pays(plan):
@@ -226,31 +226,43 @@ def grow_sequences(
 
 def proposals(
     model: LanguageModel, logits: Tensor, positions: Sequence[int], sampling: Sampling, fresh: int | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the model's logits [rows, vocab]: p, the tempered softmax, for θ and k; q, which is drawn from (p after top-k
-    and top-p); and the scores that order q's draws (`sampling.scores`). All on the CPU, where the noise is.
+    and top-p); and the scores that order q's draws (`sampling.scores`).
 
     positions: for each row, the position in the text of the token after it. Raises DraftNotFinite.
     """
-    p = tempered(logits.cpu(), sampling.temperature)
-    # One infinite or undefined logit leaves no probability of its row defined; minus infinity is a probability of 0.
-    if np.isnan(p.numpy()[:, 0]).any():
+    values = as_array(logits)
+    largest = values.max(axis=-1, keepdims=True)
+    # It is NaN where one is; minus infinity is a probability of 0.
+    if not np.isfinite(largest).all():
         raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
     if sampling.temperature == 0:
+        # Not by torch, whose threads would go on to look for work on the cores that the next forward needs.
+        p = np.exp(values - largest)
+        p /= p.sum(axis=-1, keepdims=True)
         return p, p, p
+    p = tempered(logits.cpu(), sampling.temperature)
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
     stream = SHARED if fresh is None else FIRST_FRESH + fresh
-    return p, q, scores(q, positions, sampling, stream=stream, known=model.known)
+    return p.numpy(), q.numpy(), scores(q, positions, sampling, stream=stream, known=model.known).numpy()
 
 
-def first_sequences(model: LanguageModel, q: Tensor, score: Tensor, plan: DraftPlan) -> list[DraftSequence]:
-    """One branch for each of the best first tokens (at most 8) that can be drawn at all, the best first."""
-    order = score.topk(min(MAX_SEQUENCES, len(score))).indices
-    rows = [] if plan.fresh is None else [over_vocabulary(q, model.known)]
+def kept_row(q: np.ndarray, known: Tensor | None) -> Tensor:
+    """A distribution that a token is drawn from, over the vocabulary."""
+    from torch import from_numpy
+
+    return over_vocabulary(from_numpy(q), known)
+
+
+def first_sequences(model: LanguageModel, q: np.ndarray, order: np.ndarray, plan: DraftPlan) -> list[DraftSequence]:
+    """One branch for each of these first tokens' columns that can be drawn at all; q [vocab]."""
+    rows = [] if plan.fresh is None else [kept_row(q, model.known)]
     counts = plan.rule is not None and plan.rule.first
+    firsts = zip(ids_of(order, model.known), q[order].tolist(), strict=True)
     return [
         DraftSequence([token], [probability], rows=list(rows), value=plan.chance(rank, probability) if counts else 1.0)
-        for rank, (token, probability) in enumerate(zip(ids_of(order, model.known), q[order].tolist(), strict=True))
+        for rank, (token, probability) in enumerate(firsts)
         if probability > 0
     ]
 
@@ -284,10 +296,9 @@ def grow(
     logits, span = timed_forward(model, [sequence.tokens[-1] for sequence in sequences], parents=parents)
     positions = [root + 1 + len(sequence.tokens) for sequence in sequences]
     p, q, score = proposals(model, logits, positions, plan.sampling, plan.fresh)
-    # numpy's search for the largest is much faster than torch's.
-    drawn = score.numpy().argmax(axis=-1)
-    tokens, probabilities = ids_of(drawn, model.known), q.numpy()[range(len(drawn)), drawn].tolist()
-    largest = probabilities if q is p and q is score else p.amax(dim=-1).tolist()
+    drawn = score.argmax(axis=-1)
+    tokens, probabilities = ids_of(drawn, model.known), q[range(len(drawn)), drawn].tolist()
+    largest = probabilities if score is p else p.max(axis=-1).tolist()
     steps.append(ended_now(span))
     for index, sequence in enumerate(sequences):
         sequence.slots.append(slot + index)
@@ -295,7 +306,7 @@ def grow(
         sequence.q.append(probabilities[index])
         sequence.value *= plan.chance(0, probabilities[index])
         if plan.fresh is not None:
-            sequence.rows.append(over_vocabulary(q[index], model.known))
+            sequence.rows.append(kept_row(q[index], model.known))
     return largest
 
 

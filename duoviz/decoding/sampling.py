@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import isfinite
+from math import exp, isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -126,6 +126,15 @@ def scores(
     return probabilities / stack(rows if known is None else [row[known] for row in rows])
 
 
+def best_of(scores: np.ndarray, count: int) -> np.ndarray:
+    """The columns of each row's largest scores, int64 [rows, count], the largest first; of equals the first."""
+    left, found = scores.copy(), []
+    for _ in range(min(count, scores.shape[-1])):
+        found.append(left.argmax(axis=-1))
+        left[range(len(left)), found[-1]] = -1.0
+    return np.stack(found, axis=-1)
+
+
 def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
     """The target's token at `position`, a function of its logits [vocab], the seed and the position."""
     if sampling.temperature == 0:
@@ -178,6 +187,8 @@ class TargetDraws:
         """logits [rows, vocab]; positions: for each row, the position in the text of the token after it."""
         self.logits, self.positions, self.sampling = logits, positions, sampling
         self.fetched: dict[int, Tensor] = {}
+        # Of each row, log Σ exp(logit / temperature).
+        self.totals: dict[int, float] = {}
         self.drawn: dict[int, Drawn] = {}
         self.distributions: dict[int, Tensor] = {}
 
@@ -198,7 +209,7 @@ class TargetDraws:
         if row not in self.fetched:
             self.fetched[row] = logits = self.logits[row].cpu()
             # The largest is NaN where one is.
-            if not isfinite(logits.max()):
+            if not isfinite(as_array(logits).max()):
                 raise NotFinite(
                     "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
                 )
@@ -218,10 +229,14 @@ class TargetDraws:
 
     def probability(self, row: int, token: int) -> float:
         """The target's probability of `token` after a row."""
-        if self.sampling.temperature == 0 or self.sampling.top_k or self.sampling.top_p < 1:
+        if self.sampling.top_k or self.sampling.top_p < 1:
             return float(self.distribution(row)[token])
-        logits = self.logits_of(row).float()
-        return float((logits / self.sampling.temperature).softmax(dim=-1)[token])
+        values, temperature = as_array(self.logits_of(row)), self.sampling.temperature or 1.0
+        if row not in self.totals:
+            largest = values.max()
+            total = np.exp((values - largest) / temperature).sum()
+            self.totals[row] = float(largest) / temperature + log(total)
+        return exp(float(values[token]) / temperature - self.totals[row])
 
 
 class RejectionNoise:

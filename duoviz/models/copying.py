@@ -5,7 +5,6 @@ from math import log
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models.language_model import LanguageModel, as_array
@@ -53,14 +52,12 @@ class Copying:
         """The model's slots of those here."""
         return [slot - self.skipped for slot in slots]
 
-    @torch.inference_mode()
     def forward(
         self, ids: Sequence[int], *, parents: Sequence[int] | None = None, rows: Sequence[int] | None = None
     ) -> Tensor:
         start = self.length
-        # Looking up and mixing is the processor's work.
         inner = None if parents is None else self.inner(parents)
-        logits = self.model.forward(ids, parents=inner, rows=rows).cpu()
+        logits = self.model.forward(ids, parents=inner, rows=rows)
         if parents is None and not self.grown:
             self.chain.append(ids)
         else:
@@ -83,28 +80,28 @@ class Copying:
         return self.chain.tokens[max(0, root + 1 - self.chain.longest) : root + 1] + path
 
     def mix(self, logits: Tensor, matches: Sequence[Match | None]) -> Tensor:
-        """Logits [rows, columns] whose softmax is the mixture, from the model's, which it may change, and each row's
-        match; sets `known` to their columns."""
+        """Logits [rows, columns] whose softmax is the mixture, on the processor, from the model's, which it may change,
+        and each row's match; sets `known` to their columns."""
         copied = {row: match for row, match in enumerate(matches) if match and self.weight(match) > 0}
-        logits = self.widened(logits, [match.token for match in copied.values()])
+        rows = self.widened(as_array(logits), [match.token for match in copied.values()])
         for row, match in copied.items():
             if (column := self.column(match.token)) is not None:
-                values, weight = as_array(logits[row]), self.weight(match)
+                values, weight = rows[row], self.weight(match)
                 largest = values.max()
                 total = largest + np.log(np.exp(values - largest).sum())
-                logits[row, column] = float(np.logaddexp(values[column], total + log(weight / (1 - weight))))
-        return logits
+                values[column] = np.logaddexp(values[column], total + log(weight / (1 - weight)))
+        return torch.from_numpy(rows)
 
     def weight(self, match: Match) -> float:
         return self.weights[match.kind][match.length - 1]
 
-    def widened(self, logits: Tensor, tokens: Sequence[int]) -> Tensor:
+    def widened(self, logits: np.ndarray, tokens: Sequence[int]) -> np.ndarray:
         """Logits [rows, columns] with one more column, as yet -inf, for each token that the model's head leaves out."""
         known = self.known = self.model.known
         if known is None or not (more := sorted({token for token in tokens if token not in self.columns})):
             return logits
         self.known = torch.cat([known, torch.tensor(more)])
-        return F.pad(logits, (0, len(more)), value=float("-inf"))
+        return np.hstack([logits, np.full((len(logits), len(more)), -np.inf, logits.dtype)])
 
     def column(self, token: int) -> int | None:
         """Where the logits have a token; None where they have none of it."""

@@ -95,15 +95,15 @@ class Slots:
         Raises ContextFull, and ValueError for a parent that is no earlier slot.
         """
         start = self.length
-        chosen = list(range(start - 1, start - 1 + count)) if parents is None else list(parents)
-        depths = list(self.depths)
+        chosen = range(start - 1, start - 1 + count) if parents is None else parents
+        depths: list[int] = []
         for slot, parent in enumerate(chosen, start):
             if not -1 <= parent < slot:
                 raise ValueError(f"the parent of slot {slot} must be an earlier slot, not {parent}")
-            depths.append(depths[parent] + 1 if parent >= 0 else 0)
-        if len(depths) > self.capacity or max(depths, default=0) >= self.context_limit:
+            depths.append(0 if parent < 0 else 1 + (depths[parent - start] if parent >= start else self.depths[parent]))
+        if start + count > self.capacity or max(depths, default=0) >= self.context_limit:
             raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
-        self.enter(chosen, depths[start:])
+        self.enter(chosen, depths)
 
     def enter(self, parents: Sequence[int], depths: Sequence[int]) -> None:
         self.parents += parents
@@ -154,7 +154,7 @@ def as_array(logits: Tensor) -> np.ndarray:
 
 def ids_of(columns: Tensor | np.ndarray, known: Tensor | None) -> list:
     """The ids of columns, int64 of any shape, as lists of that shape; known: see `LanguageModel`."""
-    return (columns if known is None else known[columns]).tolist()
+    return (columns if known is None else known.numpy()[columns]).tolist()
 
 
 def over_vocabulary(row: Tensor, known: Tensor | None) -> Tensor:

@@ -1,26 +1,25 @@
 """DuoTree's policy: how much is verified, and when another step pays, against every other choice."""
 
-import numpy as np
 import pytest
 
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.duotree.policy import WIDTHS, best_rates, decide, steady_width
+from duoviz.decoding.duotree.policy import WIDTHS, best_rate, decide, steady_width
 from tests.decoding.trees import bare, grown
 
-FREE = np.full(40, 0.02)
+FREE = [0.02] * 40
 BY_RANK = plain().by_rank
 
 
 def test_the_rate_is_the_best_over_all_counts():
-    values, spent = np.array([[0.1, 0.9, 0.5, 0.3], [0.0, 0.6, 0.0, 0.1]]), np.array([0.003, 0.004])
-    seconds = 0.02 + 0.004 * np.arange(40)
-    for speed, rows, tokens, chances, before in zip(*best_rates(values, spent, seconds), values, spent, strict=True):
-        by_hand = [(1 + sum(sorted(chances)[::-1][:m])) / (before + seconds[m]) for m in range(5)]
+    seconds = [0.02 + 0.004 * rows for rows in range(40)]
+    for chances, before in (([0.9, 0.5, 0.3, 0.1], 0.003), ([0.6, 0.1], 0.004), ([], 0.001)):
+        speed, rows, tokens = best_rate(chances, before, seconds)
+        by_hand = [(1 + sum(chances[:m])) / (before + seconds[m]) for m in range(1 + len(chances))]
         assert speed == pytest.approx(max(by_hand)) and rows == by_hand.index(max(by_hand))
         assert tokens == pytest.approx(speed * (before + seconds[rows]))
     # Where rows cost nothing all are verified; where they are dear none is; never more than there are costs for.
-    for costs, verified in ((FREE, [4, 2]), (FREE[:3], [2, 2]), (0.05 * np.arange(1, 41), [0, 0])):
-        assert best_rates(values, spent, costs)[1].tolist() == verified
+    for costs, verified in ((FREE, 4), (FREE[:3], 2), ([0.05 * rows for rows in range(1, 41)], 0)):
+        assert best_rate([0.9, 0.5, 0.3, 0.1], 0.003, costs).rows == verified
 
 
 def test_drafting_goes_on_as_long_as_it_pays():
@@ -36,7 +35,7 @@ def test_drafting_goes_on_as_long_as_it_pays():
     assert 0 < decision.gain < 4 and decision.seconds == 0.05
     assert (decision.expected + decision.gain) / (0.051 + 0.02) < decision.rate
     # A step that brings less a second, its own and the longer check's, than the rate: then it is not made, else it is.
-    rows = 0.02 + 0.001 * np.arange(40)
+    rows = [0.02 + 0.001 * count for count in range(40)]
     for draft in (cheap, dear):
         for width in WIDTHS:
             decision = decide(grown(), 0.001, rows, draft, widths=[width], by_rank=BY_RANK)

@@ -22,6 +22,7 @@ from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.starts import forking
 from tests.tiny import CORE
+from tests.until import wait_until
 
 CORES = Cores((CORE,), (CORE,))
 PLAN = DraftPlan(5, (5,) * 8, 2, "batched", 5)
@@ -85,11 +86,17 @@ def test_a_draft_answers_with_what_it_has_where_that_is_enough(draft):
 
 
 @pytest.mark.thorough
-def test_the_process_may_go_on_with_a_core_of_the_targets():
+def test_the_process_wakes_on_its_own_core_and_may_go_on_with_one_of_the_targets():
     cores = tuple(available_cores())
     worker = ProcessDraft(load, Cores(cores[-1:], cores[:1]))
+
+    def has(*expected):
+        wait_until(lambda: os.sched_getaffinity(worker.process.pid) == set(expected))
+
     worker.wait_until_started()
-    assert os.sched_getaffinity(worker.process.pid) == {cores[0], cores[-1]}
+    has(cores[0])
+    worker.submit(MeasureRequest(context=4, seconds=1e9))
+    has(cores[0], cores[-1])
     worker.close()
 
 

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
+import numpy as np
+
 from duoviz.decoding.acceptance_table import Recalibration
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
+from duoviz.decoding.sampling import best_of
 from duoviz.decoding.worker.protocol import DraftState
 from duoviz.models.language_model import LanguageModel, ids_of
 
@@ -62,12 +65,13 @@ class DraftSide:
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in expanded]
         _, q, score = proposals(self.model, logits, positions, self.config.sampling)
-        best = score.topk(min(self.config.children if self.config.trees else 1, score.shape[-1])).indices
-        children = zip(ids_of(best, self.model.known), q.gather(-1, best).tolist(), strict=True)
-        children_of = [(tree.tokens_to(index), *tokens) for index, tokens in zip(expanded, children, strict=True)]
-        expansion = Expansion(position, ended_now(span), children_of)
-        tree.apply(expansion, step=number)
-        return expansion
+        best = best_of(score, self.config.children if self.config.trees else 1)
+        probabilities = np.take_along_axis(q, best, axis=-1).tolist()
+        children = list(zip(expanded, ids_of(best, self.model.known), probabilities, strict=True))
+        span = ended_now(span)
+        for index, tokens, of_tokens in children:
+            tree.expand(index, tokens, of_tokens, step=number)
+        return Expansion(position, span, [(tree.tokens_to(index), *found) for index, *found in children])
 
 
 @dataclass(frozen=True)

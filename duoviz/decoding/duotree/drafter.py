@@ -46,7 +46,7 @@ class DuoTree(Drafter):
             ends=plan.pair.eos,
         )
         self.side = (
-            Beside(plan.draft, config, plan.stopped)
+            Beside(plan.draft, config, self.costs, plan.stopped)
             if plan.placement.beside
             else InTurn(cast("InlineDraft", plan.draft).model, config, plan.stopped)
         )
@@ -65,7 +65,7 @@ class DuoTree(Drafter):
         context, config = len(tree.text), tree.config
         costs = self.costs.model
         most = MOST_VERIFIED if plan.settings.tree_budget == "auto" else plan.settings.tree_budget
-        target_seconds = costs.target_time(np.arange(1, most + 2), context)
+        target_seconds = costs.target_time(np.arange(1, most + 2), context).tolist()
         draft_seconds = step_times(costs, context)
         by_rank = config.table.by_rank[: config.children if config.trees else 1]
         # Time spent waiting for a parallel draft is in `spent` already.
@@ -82,7 +82,7 @@ class DuoTree(Drafter):
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         if not self.side.tree.text:
-            self.side.move(text, step_times(self.costs.model, len(text)))
+            self.side.move(text)
 
     def join(self) -> list[Node]:
         self.side.catch_up()
@@ -102,7 +102,7 @@ class DuoTree(Drafter):
 
     def move(self, text: Sequence[int]) -> list[TreeNode]:
         """The tree's root follows the text; the nodes on the way."""
-        return self.side.move(text[len(self.side.tree.text) :], step_times(self.costs.model, len(text)))
+        return self.side.move(text[len(self.side.tree.text) :])
 
     def close(self) -> None:
         self.side.close()

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.duotree.tree import Tree
 
@@ -31,28 +29,31 @@ class Decision(NamedTuple):
     seconds: float | None
 
 
-def best_rates(
-    values: np.ndarray, spent: np.ndarray, target_seconds: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each case: the most expected tokens per second, how many nodes to verify for it, and the expected tokens.
+class Best(NamedTuple):
+    """The most expected tokens per second, how many nodes to verify for it, and the expected tokens."""
 
-    values: [cases, nodes], 0 for none. spent: [cases], seconds of this iteration before the target begins.
-    target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
+    rate: float
+    rows: int
+    expected: float
+
+
+def best_rate(values: Sequence[float], spent: float, target_seconds: Sequence[float]) -> Best:
+    """The best number of nodes to verify. values: of the nodes, descending. spent: seconds of this iteration before the
+    target begins. target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
     """
-    cases, count = len(values), min(values.shape[1], len(target_seconds) - 1)
-    tokens = np.ones((cases, count + 1))
-    tokens[:, 1:] = -np.sort(-values)[:, :count]
-    tokens = tokens.cumsum(axis=1)
-    speeds = tokens / (spent[:, None] + target_seconds[: count + 1])
-    rows = speeds.argmax(axis=1)
-    case = np.arange(cases)
-    return speeds[case, rows], rows, tokens[case, rows]
+    tokens = 1.0
+    best = Best(tokens / (spent + target_seconds[0]), 0, tokens)
+    for rows, value in enumerate(values[: len(target_seconds) - 1], 1):
+        tokens += value
+        if (rate := tokens / (spent + target_seconds[rows])) > best.rate:
+            best = Best(rate, rows, tokens)
+    return best
 
 
 def decide(
     tree: Tree,
     spent: float,
-    target_seconds: np.ndarray,
+    target_seconds: Sequence[float],
     draft_seconds: Sequence[float],
     *,
     widths: Sequence[int] = WIDTHS,
@@ -65,21 +66,20 @@ def decide(
     many nodes a step may forward.
     """
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
-    widths = [0, *(wide for wide in widths if wide <= len(waiting))]
-    there, hoped = len(tree.nodes), np.outer(waiting, by_rank).ravel()
-    values = np.zeros((len(widths), there + len(hoped)))
-    values[:, :there] = [node.value for node in tree.nodes]
-    for case, wide in enumerate(widths):
-        new = wide * len(by_rank)
-        values[case, there : there + new] = hoped[:new]
-    seconds = np.array([draft_seconds[wide - 1] if wide else 0.0 for wide in widths])
-    rates, rows, tokens = best_rates(values, spent + seconds, target_seconds)
-    gain = after = None
-    if len(widths) > 1:
-        best = 1 + int(rates[1:].argmax())
-        gain = float(tokens[best] - tokens[0])
-        after = float(seconds[best] + target_seconds[rows[best]] - target_seconds[rows[0]])
-    return Decision(widths[rates.argmax()], int(rows[0]), float(tokens[0]), float(rates[0]), gain, after)
+    values = sorted((node.value for node in tree.nodes), reverse=True)
+    now = best_rate(values, spent, target_seconds)
+    further = []
+    for wide in widths:
+        if wide <= len(waiting):
+            hoped = [value * chance for value in waiting[:wide] for chance in by_rank]
+            after = best_rate(sorted(values + hoped, reverse=True), spent + draft_seconds[wide - 1], target_seconds)
+            further.append((after, wide))
+    if not further:
+        return Decision(0, now.rows, now.expected, now.rate, None, None)
+    best, wide = max(further, key=lambda case: case[0].rate)
+    seconds = draft_seconds[wide - 1] + target_seconds[best.rows] - target_seconds[now.rows]
+    pays = wide if best.rate > now.rate else 0
+    return Decision(pays, now.rows, now.expected, now.rate, best.expected - now.expected, seconds)
 
 
 def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:

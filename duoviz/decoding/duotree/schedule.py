@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from duoviz.decoding.costs import Costs, step_times
 from duoviz.decoding.duotree.draft_side import DraftSide, ExpandRequest
 from duoviz.decoding.duotree.policy import WIDTHS, steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
@@ -19,10 +20,7 @@ PAUSE = 1.0
 
 
 class InTurn:
-    """The draft works when it is asked to, on the target's cores.
-
-    draft_seconds: T_draft(1), T_draft(2), …; steps: the draft's in this iteration.
-    """
+    """The draft works when it is asked to, on the target's cores. steps: the draft's in this iteration."""
 
     def __init__(self, model: LanguageModel, config: TreeConfig, stopped: Callable[[], bool]):
         self.side, self.stopped = DraftSide(model, config), stopped
@@ -32,12 +30,12 @@ class InTurn:
     def tree(self) -> Tree:
         return self.side.tree
 
-    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+    def move(self, tokens: Sequence[int]) -> list[TreeNode]:
         """The text goes on with these tokens; see `Tree.move`."""
         return self.side.move(tokens)
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
-        """How many nodes the next step may forward."""
+        """How many nodes the next step may forward; draft_seconds: T_draft(1), T_draft(2), …"""
         return WIDTHS if self.tree.config.trees else WIDTHS[:1]
 
     def step(self, width: int) -> bool:
@@ -55,17 +53,18 @@ class InTurn:
 class Beside:
     """As `InTurn`, but the draft grows its own tree on its own cores; the tree here is a copy of what it has sent."""
 
-    def __init__(self, draft: DraftWorker, config: TreeConfig, stopped: Callable[[], bool]):
-        self.draft, self.tree, self.stopped, self.unread = draft, Tree(config), stopped, 0
+    def __init__(self, draft: DraftWorker, config: TreeConfig, costs: Costs, stopped: Callable[[], bool]):
+        self.draft, self.tree, self.costs, self.stopped, self.unread = draft, Tree(config), costs, stopped, 0
         self.steps: list[Span] = []
         # Drops what an earlier run's tree would still give.
         draft.submit(PauseRequest())
         draft.result(stopped=stopped)
 
-    def move(self, tokens: Sequence[int], draft_seconds: Sequence[float]) -> list[TreeNode]:
+    def move(self, tokens: Sequence[int]) -> list[TreeNode]:
         config = None if self.tree.text else self.tree.config
         self.unread = len(tokens) + (0 if config or self.tree.expanded else self.unread)
         path = self.tree.move(tokens)
+        draft_seconds = step_times(self.costs.model, len(self.tree.text))
         self.draft.append(ExpandRequest(tuple(tokens), tuple(draft_seconds), self.tree.recalibration, config))
         return path
 

@@ -60,7 +60,7 @@ def forecast(
 def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int, beside: bool) -> float:
     """Tokens per second on a virtual clock, by each iteration's expected tokens, which vary less than drawn ones."""
     tree = world.tree
-    target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT)
+    target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT).tolist()
     draft_seconds = step_times(costs, CONTEXT)
     clock = draft_clock = expected = 0.0
     for _ in range(world.iterations):

@@ -235,7 +235,9 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> 
         pipe.send("")
         while True:
             try:
-                request = pipe.recv()
+                # The system likes to wake a process on the core of who wrote to it, who would then have to wait.
+                with on_cores(cores.draft):
+                    request = pipe.recv()
                 busy[0] = True
                 for answer in request.answers(draft, waits=pipe.poll, stopped=bool):
                     pipe.send(answer)

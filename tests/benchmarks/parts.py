@@ -1,0 +1,160 @@
+"""Where an iteration's time goes, part by part, for every method; and a draft step's beside its products.
+
+    python -m tests.benchmarks.parts [--prompts 7] [--max-new-tokens 64] [--temperature 0] [--methods NAME,…]
+
+Own milliseconds of each part, without what it calls of another part, after both models have read the prompt. In
+`waiting` the calling thread waits for a parallel draft. `step` is all of a draft step that is no wait. What its matrix
+products take alone: the first after a pass of the target, which empties the caches, and the next ones. The last line is
+how much longer a request to the draft's process takes than the one step that answers it.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from statistics import median
+from unittest.mock import patch
+
+import numpy as np
+
+from duoviz import Engine, Settings, load_engine, runner
+from duoviz.decoding import METHODS, drafting, loop
+from duoviz.decoding.costs import Costs
+from duoviz.decoding.drafter import WhileFinite
+from duoviz.decoding.drafting import DraftPlan, DraftRequest
+from duoviz.decoding.duotree import draft_side, drafter
+from duoviz.decoding.sampling import TargetDraws
+from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.models.cores import on_cores
+from duoviz.models.team import Team, team
+from duoviz.models.tiles import PANEL
+from duoviz.trace.record import Recorder
+from tests.benchmarks.forward import products, seconds
+from tests.benchmarks.harness import arguments, machine, questions
+
+# A part's functions; those of a draft's step come first.
+PARTS: dict[str, list[tuple[object, str]]] = {
+    "draft pass": [],
+    "around it": [(draft_side, "timed_forward"), (draft_side, "timed_prefill"), (drafting, "timed_forward"),
+                  (drafting, "timed_prefill")],
+    "choosing": [(drafting, "grow_sequences"), (draft_side.DraftSide, "step")],
+    "target pass": [(loop, "timed_forward")],
+    "waiting": [(ProcessDraft, "result"), (ProcessDraft, "part")],
+    "messages": [(ProcessDraft, "append"), (ProcessDraft, "enough")],
+    "deciding": [(WhileFinite, "propose"), (drafter, "decide")],
+    "judging": [(loop, "verify"), (TargetDraws, "draw_at")],
+    "observing": [(WhileFinite, "observe"), (loop, "roll_back")],
+    "learning": [(Costs, "observe"), (Costs, "observe_overhead")],
+    "recording": [(Recorder, "iteration")],
+}  # fmt: skip
+STEP = list(PARTS)[:3]
+MODELS = "draft pass", "target pass", "waiting"
+
+
+class OwnTimes:
+    """Seconds of each part, without those of another part that it calls."""
+
+    def __init__(self):
+        self.seconds: Counter = Counter()
+        self.calls: Counter = Counter()
+        self.stack: list[tuple[str, float]] = [("else", 0.0)]
+
+    def timed(self, part: str, function: Callable) -> Callable:
+        def wrapped(*given, **options):
+            # A pass is the draft's where its step asked for it.
+            name = part or ("draft pass" if self.stack[-1][0] == "around it" else "target pass")
+            self.stack.append((name, 0.0))
+            begin = time.perf_counter()
+            try:
+                return function(*given, **options)
+            finally:
+                taken = time.perf_counter() - begin
+                inner = self.stack.pop()[1]
+                self.seconds[name] += taken - inner
+                self.calls[name] += 1
+                caller, before = self.stack[-1]
+                self.stack[-1] = caller, before + taken
+
+        return wrapped
+
+    def patched(self) -> ExitStack:
+        """A context in which every part is timed."""
+        stack = ExitStack()
+        for part, functions in [*PARTS.items(), ("", [(Team, "run")])]:
+            for owner, name in functions:
+                stack.enter_context(patch.object(owner, name, self.timed(part, getattr(owner, name))))
+        return stack
+
+
+def parts_of(engine: Engine, method: str, prompts: list[str], settings: Settings) -> dict[str, float]:
+    """Milliseconds an iteration of each part, and with `step …` a draft step; how many steps, and their rows."""
+    times, iterations, whole = OwnTimes(), [], 0.0
+    for prompt in prompts:
+        with closing(runner.stream(engine, method, prompt, settings)) as events:
+            next(events), next(events), next(events)
+            with times.patched():
+                begin = time.perf_counter()
+                found = [event for event in events if event["type"] == "iteration"]
+                whole += time.perf_counter() - begin
+            iterations += [event["iteration"] for event in found]
+    steps = [step for each in iterations for step in each["draft"] if step["tokens"] <= 8]
+    taken = {part: 1e3 * times.seconds[part] / len(iterations) for part in PARTS}
+    taken["else"] = 1e3 * whole / len(iterations) - sum(taken.values())
+    own = sum(each for part, each in taken.items() if part not in (*STEP, *MODELS))
+    return taken | {
+        "Python": own,
+        "iteration": 1e3 * whole / len(iterations),
+        "steps": len(steps) / len(iterations),
+        "rows": sum(step["tokens"] for step in steps) / max(1, len(steps)),
+        "step": sum(taken[part] for part in STEP) * len(iterations) / max(1, len(steps)),
+    }
+
+
+def products_of(engine: Engine, rows: int, *, rounds: int = 40) -> str:
+    """Milliseconds of a draft step's products, the first after a pass of the target and the next, in words."""
+    target, weights = engine.pair.target, engine.draft(beside=False).model.model.decoder.weights
+    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
+    shapes = weights.attention_norm.shape[1], weights.down.shape[2] * weights.down.shape[4], wide, 8192
+    buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
+    workers, times = team(engine.draft(beside=False).model.model.decoder.most_threads(rows)), []
+    target.crop(0)
+    for _ in range(rounds):
+        target.forward([3])
+        target.crop(0)
+        times.append([1e3 * seconds(lambda: workers.run(products, weights, *buffers)) for _ in range(3)])
+    first, *others = (median(each) for each in zip(*times[2:], strict=True))
+    return f"{rows} rows {first:.3f}, then {others[-1]:.3f} ms"
+
+
+def messages_of(engine: Engine, *, rounds: int = 100) -> float:
+    """Milliseconds by which a request to the draft's process takes longer than the step that answers it."""
+    draft, times = engine.draft(beside=True), []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        draft.submit(DraftRequest(None, 0, (3,), DraftPlan(1, (1,) * 8, 1, "batched", 1)))
+        steps = draft.result().steps
+        times.append(time.perf_counter() - begin - sum(step.seconds for step in steps))
+    return 1e3 * median(times)
+
+
+def main() -> None:
+    defaults = {"max_new_tokens": 64, "temperature": 0.0, "methods": ",".join(METHODS)}
+    options = arguments(__doc__, prompts=7, **defaults).parse_args()
+    engine, names = load_engine(draft=True), options.methods.split(",")
+    settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
+    prompts = questions(-(-options.prompts // 7))[: options.prompts]
+    for method in names:
+        runner.collect(runner.stream(engine, method, prompts[0], settings))
+    found = {method: parts_of(engine, method, prompts, settings) for method in names}
+    print(machine(engine.pair))
+    print(f"\nms an iteration {'':9}" + "".join(f"{name[:11]:>12}" for name in names))
+    for part in [*PARTS, "else", "Python", "iteration", "steps", "rows", "step"]:
+        print(f"{part:24} " + "".join(f"{found[name][part]:12.3f}" for name in names))
+    with on_cores(engine.pair.cores.all):
+        print("\na draft step's products on all cores: " + "; ".join(products_of(engine, rows) for rows in (1, 2, 4)))
+    print(f"messages: {messages_of(engine):.3f} ms a request")
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()
