@@ -19,25 +19,25 @@ if "OMP_WAIT_POLICY" not in os.environ:
 
 # `open` is not among them: `from duoviz import *` keeps Python's own.
 __all__ = ["Engine", "Event", "Iteration", "Lane", "Race", "Run", "Settings", "UserError", "generate", "load_engine"]
-__all__ += ["race", "run"]
+__all__ += ["Results", "bench", "race", "run"]
 
 if TYPE_CHECKING:
-    from duoviz.api import generate, race, run
+    from duoviz.api import bench, generate, race, run
     from duoviz.decoding.engine import Engine, load_engine
     from duoviz.decoding.settings import Settings
     from duoviz.errors import UserError
-    from duoviz.notebook import Race, Run
+    from duoviz.notebook import Race, Results, Run
     from duoviz.notebook import open as open
     from duoviz.runs import Lane
     from duoviz.trace.types import Event, Iteration
 else:
     # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
     HOMES = {
-        "api": ("generate", "race", "run"),
+        "api": ("bench", "generate", "race", "run"),
         "decoding.engine": ("Engine", "load_engine"),
         "decoding.settings": ("Settings",),
         "errors": ("UserError",),
-        "notebook": ("Race", "Run", "open"),
+        "notebook": ("Race", "Results", "Run", "open"),
         "runs": ("Lane",),
         "trace.types": ("Event", "Iteration"),
     }

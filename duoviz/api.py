@@ -1,13 +1,20 @@
-"""What computes for who works in Python: a run as events or as one object, and a race."""
+"""What computes for who works in Python: a run as events or as one object, a race, and the Lab's measurement."""
 
+import os
 from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, cast
 
 from duoviz import runner, runs
 from duoviz.comparison import outcome
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.notebook import Race, Run
+from duoviz.lab.bench import bench as measure
+from duoviz.lab.plan import make_plan
+from duoviz.lab.results import opened
+from duoviz.notebook import Race, Results, Run
+from duoviz.notebook import open as open_saved
 from duoviz.runs import Lane
 from duoviz.trace.types import Event
 
@@ -66,3 +73,42 @@ def race(
     rows = list(runner.compare(engine, asked, taking, repeats=repeats, raw=raw))
     named = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in taking]
     return Race(named, rows, outcome(engine, taking, rows, {}) if len(taking) == 2 and len(asked) == 1 else None)
+
+
+def bench(
+    engine: Engine,
+    *,
+    questions: str | os.PathLike[str] | None = None,
+    tasks: Sequence[str] = (),
+    each: int | None = None,
+    methods: Sequence[Method] = (),
+    max_new_tokens: int | None = None,
+    repeats: int = 1,
+    quick: bool = False,
+    table_1: bool = False,
+    variants: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    report: Callable[[str], object] | None = None,
+) -> Results:
+    """The paper's tables and figures, measured here; the options are those of `duoviz bench`.
+
+    questions: a file of them. out: a folder that keeps each answer as it is finished, and is continued where it holds
+    some; without it only what is returned is kept. report: is given a line after each answer, such as `print`. Raises
+    UserError.
+    """
+    plan = make_plan(
+        quick=quick,
+        tasks=tasks,
+        file=None if questions is None else Path(questions),
+        methods=methods,
+        max_new_tokens=max_new_tokens,
+        repeats=repeats,
+        per_task=each,
+        variants=variants,
+        ablations=not table_1,
+    )
+    with TemporaryDirectory() as spare, opened(Path(out) if out else Path(spare, "results")) as folder:
+        for progress in measure(engine, plan, folder):
+            if report:
+                report(f"{progress.words}: {progress.text}")
+        return cast(Results, open_saved(folder.path))

@@ -29,6 +29,7 @@ from duoviz.models.pair import check_prompt
 from duoviz.models.progress import part_of
 from duoviz.models.registry import check_draft, find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
+from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
@@ -148,7 +149,7 @@ def compare(options: argparse.Namespace) -> None:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     lanes, rows = runs.lanes(methods, settings), []
-    with loaded(options.pair) as engine:
+    with place_for(options.csv) if options.csv else nullcontext(), loaded(options.pair) as engine:
         try:
             for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
                 lane = f"{row['method']:13} {row['cores']:6}"
@@ -161,6 +162,8 @@ def compare(options: argparse.Namespace) -> None:
         finally:
             # Also where a method failed or the user stopped it: what was measured before is not lost.
             if rows:
+                if options.csv:
+                    options.csv.write_text(Race([], rows).to_csv(), encoding="utf-8", errors="replace", newline="")
                 print_comparison(engine, rows, options)
 
 

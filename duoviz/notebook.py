@@ -1,4 +1,4 @@
-"""Runs and races as objects: for a notebook, a script, and what was saved earlier."""
+"""Runs, races and the Lab's results as objects: for a notebook, a script, and what was saved earlier."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 from duoviz import comparison
 from duoviz.command_line import check_write
 from duoviz.errors import UserError
+from duoviz.lab import results as lab
+from duoviz.lab.values import answer_line
+from duoviz.outside import in_short
 from duoviz.runs import row, text_of
 from duoviz.trace.exports import csv_table, csv_text, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
@@ -20,8 +23,9 @@ from duoviz.trace.types import Iteration, Metrics, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+    from plotly.graph_objects import Figure
 
-    from duoviz.lab.results import Results
+    from duoviz.lab.report import Section
 
 # What a file is saved as, by the end of its name.
 RUN_FILES = {
@@ -31,6 +35,12 @@ RUN_FILES = {
     ".json": lambda run: json.dumps(run.trace, ensure_ascii=False),
 }
 RACE_FILES = {".csv": lambda race: race.to_csv(), ".json": lambda race: json.dumps(race.file(), ensure_ascii=False)}
+RESULTS_FILES = {
+    ".zip": lambda results: lab.packed(results),
+    ".html": lambda results: results.to_html(),
+    ".csv": lambda results: lines_as_csv(results.lines()),
+    ".tex": lambda results: results.to_latex(),
+}
 
 
 class Run:
@@ -142,8 +152,7 @@ class Race:
 
     def to_csv(self) -> str:
         """A line a run, under a line of column names."""
-        lines = self.lines()
-        return csv_text([list(lines[0]), *(list(line.values()) for line in lines)])
+        return lines_as_csv(self.lines())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as what the name ends with: `.json` (a race that the Compare tab opens) or `.csv` (a line a run)."""
@@ -168,13 +177,82 @@ class Race:
         return f"<Race of {', '.join(lane['name'] for lane in self.lanes)}: {len(self.rows)} runs>"
 
 
+class Results(lab.Results):
+    """The Lab's results: `rows` (the answers, see `duoviz.lab.rows`), `plan` and `environment`.
+
+    Tables and figures are those of the report; each has its name there.
+    """
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        from duoviz.lab.report import sections
+
+        return sections(self)
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Each table by its name, a row a cell: its value, the standard deviation or the noise around it, and n."""
+        from duoviz.lab.report import table_lines
+
+        made = {table.name: table_lines(table) for part in self.sections for table in part.tables}
+        return {
+            name: frame([dict(zip(head, line, strict=True)) for line in lines]) for name, (head, *lines) in made.items()
+        }
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """Each figure by its name, as plotly draws it."""
+        return {part.name: part.figure.drawing for part in self.sections if part.figure}
+
+    def figure(self, name: str) -> Figure:
+        """One of `figures`. Raises UserError."""
+        if name not in self.figures:
+            raise UserError(f"There is no figure named {in_short(name)}: choose one of {', '.join(self.figures)}.")
+        return self.figures[name]
+
+    def lines(self) -> list[dict]:
+        """A line an answer, by column."""
+        return [answer_line(row) for row in self.rows]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row an answer."""
+        return frame(self.lines())
+
+    def to_html(self) -> str:
+        """The report, a page that needs no other file."""
+        from duoviz.lab.report import report_html
+
+        return report_html(self, self.sections)
+
+    def to_latex(self) -> str:
+        """Every table, see `report.table_latex`."""
+        from duoviz.lab.report import table_latex
+
+        return "\n".join(table_latex(table) for part in self.sections for table in part.tables)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as what the name ends with: `.zip` (all of it), `.html` (the report), `.csv` (a line an answer) or
+        `.tex` (the tables)."""
+        return save(self, path, RESULTS_FILES)
+
+    def _repr_html_(self) -> str:
+        from duoviz.lab.report import about, part_html
+
+        first = [
+            part_html(macro, self.sections[0], *more)
+            for macro, more in (("above", ()), ("below", (self.plan["quick"],)))
+        ]
+        return "".join([part_html("about", *about(self)), *first])
+
+    def __repr__(self) -> str:
+        return f"<Results {self.name}: {len(self.rows)} answers>"
+
+
 def open(path: str | os.PathLike[str]) -> Run | Race | Results:
     """A saved run, a saved race, or the Lab's results in a folder or a zip. Raises UserError."""
-    from duoviz.lab.results import is_results, load
-
     path = Path(path)
-    if is_results(path):
-        return load(path)
+    if lab.is_results(path):
+        return Results(**vars(lab.load(path)))
     value = parse_object(read_text(path), path, "trace")
     if "recordings" not in value:
         return Run(checked_trace(value, path))
@@ -183,7 +261,7 @@ def open(path: str | os.PathLike[str]) -> Run | Race | Results:
     return Race(race["lanes"], rows, race["result"])
 
 
-def save(shown: Run | Race, path: str | os.PathLike[str], kinds: dict) -> Path:
+def save(shown: Run | Race | Results, path: str | os.PathLike[str], kinds: dict) -> Path:
     """Write a file of the kind that its name ends with. Raises UserError."""
     path = Path(path)
     ending = next((ending for ending in kinds if path.name.endswith(ending)), None)
@@ -192,8 +270,13 @@ def save(shown: Run | Race, path: str | os.PathLike[str], kinds: dict) -> Path:
     content = kinds[ending](shown)
     with check_write(path):
         # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
-        path.write_text(content, encoding="utf-8", errors="replace", newline="")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return path
+
+
+def lines_as_csv(lines: Sequence[dict]) -> str:
+    """A line of column names, and these."""
+    return csv_text([list(lines[0]), *(list(line.values()) for line in lines)] if lines else [])
 
 
 def frame(lines: Sequence[dict]) -> pd.DataFrame:

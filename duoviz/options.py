@@ -48,6 +48,7 @@ def parser() -> Parser:
     many.add_argument("--repeats", type=number(1, MOST_REPEATS), default=3, metavar="R", help=about)
     add_decoding_options(many)
     many.add_argument("--trace", type=Path, metavar="DIR", help="write every run's trace (.duoviz.json) into it")
+    many.add_argument("--csv", type=Path, metavar="FILE", help="write a table of the runs, a line each")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
 
     costs = command("calibrate", "time forward passes of target and draft on this machine")
@@ -57,7 +58,9 @@ def parser() -> Parser:
     add_lab(command("bench", "measure the paper's tables and figures on this machine", stopped=GOES_ON))
 
     along = command("ship", "put a Lab run into the shipped results and the README")
-    along.add_argument("results", type=Path, metavar="DIR", help="a finished run of `bench --out DIR`")
+    along.add_argument(
+        "results", type=Path, metavar="DIR|ZIP", help="a finished run of `bench --out DIR`, or a zip of it"
+    )
     along.add_argument("--name", required=True, help="a name for the results, such as two-cores")
     folder = Path("assets/results")
     along.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"default: {folder}")
@@ -121,7 +124,9 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
     lab.add_argument("--repeats", type=number(1, MOST_REPEATS), default=1, metavar="R", help="default: 1")
     lab.add_argument("--each", type=number(1, MAX_WHOLE), metavar="N", help="questions per task; default: all")
-    lab.add_argument("--table-1", action="store_true", help="leave out Tables 2 and 3: a third of the time")
+    lab.add_argument(
+        "--table-1", action="store_true", help="leave out Tables 2 and 3 and Figure 1: a third of the time"
+    )
     lab.add_argument("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
     lab.add_argument("--pair", default="embedded", help=PAIR_HELP)
     lab.add_argument(

@@ -1,5 +1,6 @@
 """The command line: results on stdout, mistakes in one line on stderr, never a traceback."""
 
+import csv
 import json
 import os
 from io import BytesIO, TextIOWrapper
@@ -65,7 +66,8 @@ def test_compare(capsys, tmp_path, methods, content):
 def test_compare_tells_agreement_and_reasons_and_keeps_the_traces(capsys, tmp_path):
     arguments = ["compare", "--prompts", "hello", "--methods", "speculative,duodecoding", "--max-new-tokens", "5"]
     folder = tmp_path / "new" / "traces"
-    assert main([*arguments, "--repeats", "2", "--json", "--trace", str(folder)]) == 0
+    table = tmp_path / "runs.csv"
+    assert main([*arguments, "--repeats", "2", "--json", "--trace", str(folder), "--csv", str(table)]) == 0
     *shown, last = capsys.readouterr().out.splitlines()
     found = json.loads(last)
     assert [line for line in shown if line.startswith("duodecoding")][0].endswith("  2/0/0")
@@ -74,6 +76,9 @@ def test_compare_tells_agreement_and_reasons_and_keeps_the_traces(capsys, tmp_pa
     assert found["reasons"]["speculative"][0] in " ".join(shown)
     assert found["disturbance"] is None
     traces = {file.name: json.loads(file.read_text()) for file in folder.iterdir()}
+    with table.open(newline="", encoding="utf-8") as file:
+        lines = [(line["lane"], line["cores"], line["repeat"]) for line in csv.DictReader(file)]
+    assert len(set(lines)) == 8 and ("vanilla", "target", "1") in lines
     assert len(traces) == 8 and traces["001-vanilla-target-2.duoviz.json"]["header"]["settings"]["cores"] == "target"
 
 
@@ -145,6 +150,7 @@ def test_calibrate(capsys, monkeypatch, tmp_path):
         (["generate", "hi", "--max-new-tokens", "2", "--trace", "/dev/full"], "/dev/full cannot be written: No space"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
         (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
+        (["compare", "--prompts", "hi", "--csv", "no/such.csv"], "no/such.csv cannot be written"),
     ],
 )
 def test_mistakes(arguments, part, capsys):

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import duoviz
+from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
 from duoviz.trace import types
@@ -22,6 +23,7 @@ from tests.app import ROOT
 from tests.tiny import tiny_engine
 
 SETTINGS = duoviz.Settings(max_new_tokens=24)
+FILES = ("zip", "html", "csv", "tex")
 RECORDED = sorted((ASSETS / "traces").glob("*.duoviz.json"))
 
 
@@ -111,9 +113,38 @@ def test_what_is_no_run_is_refused_in_a_sentence(tmp_path, race):
             duoviz.open(tmp_path / "a.json")
 
 
-def test_the_labs_results_are_opened_too():
-    results = duoviz.open(ASSETS / "results" / "two-cores.zip")
-    assert results.rows and results.environment
+def test_the_labs_results_are_an_object_with_the_same_verbs(tmp_path):
+    (tmp_path / "q.txt").write_text("hello\nabc\n")
+    said, options = [], {"questions": tmp_path / "q.txt", "methods": ["speculative"], "max_new_tokens": 6}
+    engine, out = tiny_engine(noise=0.3), tmp_path / "out"
+    results = duoviz.bench(engine, **options, table_1=True, out=out, report=said.append)
+    assert said[-1].startswith("6 of 6 answers: ") and not results.forwards
+    lines = results.to_pandas()
+    assert lines["lane"].tolist() == [row["model_id"] for row in results.rows] and len(lines) == 6
+    assert lines["tps"].tolist() == pytest.approx([6 / seconds for seconds in lines["seconds"]])
+    of_sps = results.tables["table-1"].query("Method == 'SpS' and column == 'φ over vanilla'")
+    assert of_sps["n"].tolist() == [2] and (of_sps["value"] > 0).all()
+    assert results.figure("figure-3").data and "Table 1" in results._repr_html_()
+    with pytest.raises(duoviz.UserError, match="no figure named 'x': choose one of figure-3"):
+        results.figure("x")
+    made = {kind: results.save(tmp_path / f"a.{kind}").read_bytes().decode(errors="replace") for kind in FILES}
+    assert (
+        len(made["csv"].splitlines()) == 7 and "<title>duoviz Lab: out" in made["html"] and "\\toprule" in made["tex"]
+    )
+    for place in (out, tmp_path / "a.zip"):
+        again = duoviz.open(place)
+        assert (again.plan, again.environment) == (results.plan, results.environment)
+        assert [*map(str, again.rows)] == [*map(str, results.rows)]
+    # What the folder holds is not measured again, and without a folder nothing stays.
+    assert duoviz.bench(engine, **options, table_1=True, out=out).rows == results.rows
+    assert len(duoviz.bench(engine, **options, table_1=True).rows) == 6
+
+
+def test_the_results_that_come_along_are_opened_and_shipped_as_they_lie(tmp_path):
+    file = ASSETS / "results" / "two-cores.zip"
+    assert len(duoviz.open(file).tables["table-1"]) > 50
+    assert main(["ship", str(file), "--name", "again", "--out", str(tmp_path)]) == 0
+    assert duoviz.open(tmp_path / "again.zip").rows == duoviz.open(file).rows
 
 
 @pytest.mark.parametrize("file", RECORDED, ids=lambda file: file.name)

@@ -42,14 +42,14 @@ def watch(llm: llama_cpp.Llama) -> Iterator[list[dict]]:
                 traces.append(run.trace(llm))
 
     def watched_eval(tokens: Sequence[int]) -> None:
-        start = time.perf_counter()
+        checked, start = [int(token) for token in tokens], time.perf_counter()
         evaluate(tokens)
-        run.begin((start, time.perf_counter()))
+        run.begin(checked, (start, time.perf_counter()))
 
     def watched_draft(ids: Any, /, **options: Any) -> Any:
         start = time.perf_counter()
         drafted = draft(ids, **options)  # pyright: ignore
-        run.drafted, run.draft_seconds = drafted.tolist(), (start, time.perf_counter())
+        run.draft_seconds = [(start, time.perf_counter())]
         return drafted
 
     llm.generate, llm.eval = watched, watched_eval  # pyright: ignore
@@ -67,15 +67,14 @@ class Run:
     def __init__(self, prompt_ids: list[int], draft: Any):
         self.prompt_ids, self.draft = prompt_ids, draft
         self.submitted = time.perf_counter()
-        self.drafted, self.draft_seconds = list[int](), (0.0, 0.0)
+        self.draft_seconds = list[tuple[float, float]]()
         self.iterations = list[dict]()
 
-    def begin(self, seconds: tuple[float, float]) -> None:
-        """A forward of the target was made, over the text's last token and what was drafted after it."""
-        drafting = [self.draft_seconds] if self.drafted else []
-        new = {"committed": [], "ids": self.drafted, "target_seconds": seconds, "draft_seconds": drafting}
-        self.iterations.append(new)
-        self.drafted = []
+    def begin(self, tokens: list[int], seconds: tuple[float, float]) -> None:
+        """A forward of the target was made: over the prompt, later over the text's last token and what was drafted."""
+        ids = tokens[1:] if self.iterations else []
+        drafting = self.draft_seconds if ids else []
+        self.iterations.append({"committed": [], "ids": ids, "target_seconds": seconds, "draft_seconds": drafting})
 
     def trace(self, llm: llama_cpp.Llama) -> dict:
         lookup = isinstance(self.draft, LlamaPromptLookupDecoding)

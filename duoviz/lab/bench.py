@@ -150,7 +150,7 @@ class Machine:
         self.warm |= set(lanes)
 
     def forwards(self, quick: bool, held: Sequence[dict]) -> Iterator[dict]:
-        """The times of Figure 1 that are not held. Raises Stopped."""
+        """The times of Figure 1 that are not held; reading the longest takes minutes. Raises Stopped."""
         limit = self.engine.pair.target.context_limit
         wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
         missing = sorted(set(wanted) - {row["length"] for row in held})
@@ -185,11 +185,11 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     yield measured.progress("Warming up")
     with suppress(Stopped):
         machine.warm_up(jobs, plan.warmups)
-        for row in machine.forwards(plan.quick, measured.held.forwards):
-            folder.append("forwards.jsonl", row)
-            yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
         for row, line in machine.answers(jobs, measured.held.rows):
             yield measured.keep(row, line)
+        for row in machine.forwards(plan.quick, measured.held.forwards) if plan.ablations else ():
+            folder.append("forwards.jsonl", row)
+            yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
     folder.note(machine.environment())
 
 

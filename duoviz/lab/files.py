@@ -21,7 +21,7 @@ from duoviz.outside import Refused
 # Of a zip too; nothing else is read.
 DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .+-]{1,100}\.jsonl)?")
 # What a report is made of.
-REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.csv)?|figures(/[\w.+-]+\.(csv|html|js))?")
+REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.(csv|tex))?|figures(/[\w.+-]+\.(csv|html|js))?")
 # Its folders.
 PARTS = ("answers", "tables", "figures")
 LONGEST_NAME = 60

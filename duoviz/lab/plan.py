@@ -68,7 +68,7 @@ class Plan:
     """questions: those to ask, one after another. source: the file that they are from, with its hash, since answers are
     told apart by their questions' numbers; "own" for the prompts that come along. max_new_tokens: of answers; those of
     SHORT_TASKS have SHORT_ANSWER at most. variants: whether VARIANTS run too; ablations: whether the lanes of Tables 2
-    and 3 do."""
+    and 3 do, and the forwards of Figure 1 are timed."""
 
     questions: tuple[Question, ...]
     source: str

@@ -1,4 +1,4 @@
-"""Results as one self-contained page, as files (CSV for numbers, HTML for figures), and as what the Lab's tab shows."""
+"""Results as one self-contained page, as files (CSV and LaTeX for tables, HTML for figures), and for the Lab's tab."""
 
 import json
 from collections.abc import Sequence
@@ -21,6 +21,18 @@ from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
+
+LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {sign: f"\\text{name}{{}}" for sign, name in (("\\", "backslash"), ("~", "asciitilde"), ("^", "asciicircum"))}
+    | {
+        sign: f"${math}$"
+        for sign, math in zip(
+            "φγτθδ−±<>", (r"\varphi", r"\gamma", r"\tau", r"\theta", r"\delta", "-", r"\pm", "<", ">"), strict=True
+        )
+    }
+    | {"\xa0": "~", "–": "--", "…": r"\dots{}"}
+)
 
 
 @dataclass(frozen=True)
@@ -91,6 +103,7 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
         for part in parts:
             for table in part.tables:
                 write_atomically(folder / "tables" / f"{table.name}.csv", table_csv(table))
+                write_atomically(folder / "tables" / f"{table.name}.tex", table_latex(table))
             if figure := part.figure:
                 write_atomically(folder / "figures" / f"{figure.name}.csv", csv_text(figure.data))
                 file = folder / "figures" / f"{figure.name}.html"
@@ -98,8 +111,8 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
         write_atomically(folder / "report.html", report_html(results, parts))
 
 
-def table_csv(table: Table) -> str:
-    """One line a cell: what it stands for, its value, what stands around it, and n."""
+def table_lines(table: Table) -> list[list]:
+    """A line of column names; then one line a cell: what it stands for, its value, what stands around it, and n."""
     lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "noise", "n"]]
     for label, cells in table.lines:
         for column, cell in zip(table.columns, cells, strict=True):
@@ -108,7 +121,38 @@ def table_csv(table: Table) -> str:
                 lines.append([label, column, cell.value, *around, cell.n])
             elif cell is not None:
                 lines.append([label, column, cell, None, None, None])
-    return csv_text(lines)
+    return lines
+
+
+def table_csv(table: Table) -> str:
+    return csv_text(table_lines(table))
+
+
+def table_latex(table: Table) -> str:
+    """A table as wide as the text, for LaTeX with booktabs and graphicx; after a value stands its noise or spread."""
+    width = 0.75 / len(table.columns)
+    kinds = f"p{{{width:.2f}\\linewidth}}" * len(table.columns) if table.words else "r" * len(table.columns)
+    lines = [" & ".join(map(in_latex, [table.head, *table.columns])) + r" \\", r"\midrule"]
+    for label, cells in table.lines:
+        values = (
+            f"{in_latex(value)} {{\\scriptsize {in_latex(small)}}}" if small else in_latex(value)
+            for value, small in map(shown, cells)
+        )
+        lines.append(" & ".join([in_latex(label), *values]) + r" \\")
+    caption = in_latex(f"{table.title}. {table.note}".removesuffix(" "))
+    begin = [
+        r"\begin{table}",
+        rf"\caption{{{caption}}}",
+        rf"\label{{tab:{table.name}}}",
+        rf"\resizebox{{\linewidth}}{{!}}{{\begin{{tabular}}{{l{kinds}}}",
+    ]
+    end = [r"\bottomrule", r"\end{tabular}}", r"\end{table}", ""]
+    return "\n".join([*begin, r"\toprule", *lines, *end])
+
+
+def in_latex(text: str) -> str:
+    """A text as LaTeX reads it, with any engine."""
+    return text.translate(LATEX)
 
 
 def shown(cell: Cell) -> tuple[str, str]:

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -239,6 +240,21 @@ def checked(value: object, wrong_in: Check) -> dict:
     if (wrong := wrong_in(value)) is not None:
         raise Refused(f'lacks "{wrong}", or has a wrong one')
     return value
+
+
+def packed(results: Results) -> bytes:
+    """The results as a zip of their folder, without the report."""
+    files: dict[str, list] = defaultdict(list)
+    for row in results.rows:
+        files[f"answers/{row['model_id']}.jsonl"].append(row)
+    files |= {"failed.jsonl": results.failed, "forwards.jsonl": results.forwards}
+    files |= {"environment.json": [results.environment], "plan.json": [results.plan]}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, rows in files.items():
+            lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+            archive.writestr(f"{plain_name(results.name)}/{name}", lines)
+    return buffer.getvalue()
 
 
 def zipped(path: Path) -> bytes:

@@ -19,7 +19,7 @@ from duoviz.folders import ASSETS
 from duoviz.lab import paper
 from duoviz.lab.course import works_beside
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.files import DATA, own_files, telling
+from duoviz.lab.files import DATA, opened_zip, own_files, telling
 from duoviz.lab.findings import TOO_FEW, about_table_1
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import (
@@ -35,7 +35,7 @@ from duoviz.lab.prediction import (
 )
 from duoviz.lab.recorded import view_file, view_of
 from duoviz.lab.report import TEMPLATES
-from duoviz.lab.results import Results, is_being_written, load
+from duoviz.lab.results import Results, is_being_written, is_zip, load
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, LabError, task_name
 from duoviz.lab.values import Value, acceptance, phi, rows_of, speeds, tasks_of, tokens, ttft
@@ -61,9 +61,12 @@ TEMPLATE = TEMPLATES.get_template("results.md", globals={"markdown": markdown})
 
 
 def ship(folder: Path, out: Path, name: str) -> Path:
-    """Write NAME.zip and NAME.json.gz of a finished run's folder into `out`; returns the zip. Raises LabError."""
-    if not folder.is_dir():
-        raise LabError(f"{folder} is not a folder of results.")
+    """Write NAME.zip and NAME.json.gz of a finished run's folder, or a zip of it, into `out`; returns the zip.
+
+    Raises LabError.
+    """
+    if not (folder.is_dir() or is_zip(folder)):
+        raise LabError(f"{folder} is not a folder of results, nor a zip of one.")
     load(folder)
     if is_being_written(folder):
         raise LabError(f"A run is writing to {folder}: wait until it ends.")
@@ -76,16 +79,23 @@ def ship(folder: Path, out: Path, name: str) -> Path:
     return file
 
 
-def lean_zip(folder: Path) -> bytes:
-    """The folder's data as a zip, without reports, tables and figures, which are made of it."""
+def texts_in(path: Path) -> dict[str, str]:
+    """The data of a folder or a zip of results, by file, without reports, tables and figures, which are made of it."""
+    if not is_zip(path):
+        return {name: file.read_text(encoding="utf-8") for name, file in own_files(path, DATA).items()}
+    with opened_zip(path) as files:
+        return {name: file().read().decode() for name, file in files.items()}
+
+
+def lean_zip(path: Path) -> bytes:
+    """The data of a folder or a zip of results as a zip, without what is not shipped."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, file in own_files(folder, DATA).items():
-            text = file.read_text(encoding="utf-8")
-            if file.suffix == ".jsonl":
+        for name, text in texts_in(path).items():
+            if name.endswith(".jsonl"):
                 # A torn last line is left out.
                 text = text[: text.rfind("\n") + 1]
-            if file.parent != folder:
+            if name.startswith("answers/"):
                 text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
             # Why an answer failed may name a place on this machine.
             for place, short in ((ASSETS, "assets"), (Path.home(), "~")):

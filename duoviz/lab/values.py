@@ -161,6 +161,20 @@ def ttft(row: Row) -> float:
     return row["measured"][0]["metrics"]["ttft"]
 
 
+def answer_line(row: Row) -> dict:
+    """An answer's figures, by column: all turns, in seconds and tokens a second; τ counts the prompt's iteration."""
+    return {
+        **{name: row[of] for name, of in (("lane", "model_id"), ("task", "task"), ("question", "question_id"))},
+        "repeat": row["repeat"],
+        "verdict": row["verdict"],
+        "tokens": tokens(row),
+        "seconds": seconds(row),
+        "tps": speed(row),
+        "tau": tokens(row) / sum(row["choices"][0]["decoding_steps"]),
+        "ttft": ttft(row),
+    }
+
+
 def tps(rows: Sequence[Row]) -> Value | None:
     """Total tokens over total time, as the paper has it; the spread is that of the answers' own speeds."""
     if not rows:

@@ -3,7 +3,7 @@
 The table's columns, times in seconds since the run was submitted, empty where the method has no such thing:
 
 index         the iteration, from 0
-mode          prefill, pre, post or alone (DuoDecoding)
+mode          prefill, pre, post or alone (DuoDecoding); prefill, parallel or sequential (DuoTree)
 target_start, target_end, rows
               the target's forward and how many tokens it computed
 draft_start, draft_end, draft_steps, draft_busy
@@ -17,7 +17,7 @@ outcome, tested, accepted, sequence
               the verdict
 new_tokens    committed in this iteration
 from_target   how many of them are the target's own
-text          their text
+text          their text; in the file after an apostrophe where a spreadsheet would take it for a formula
 """
 
 import csv
@@ -56,7 +56,18 @@ def csv_table(trace: dict) -> str:
 def iteration_rows(trace: dict) -> list[dict]:
     """The lines of the table, by column."""
     unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)
-    return [iteration_row(iteration) | unknown for iteration in trace["iterations"]]
+    is_tree = trace["header"]["method"] == "duotree"
+    return [
+        iteration_row(each) | unknown | ({"mode": tree_mode(each)} if is_tree else {}) for each in trace["iterations"]
+    ]
+
+
+def tree_mode(iteration: dict) -> str | None:
+    """How DuoTree's draft worked in an iteration: with the target, or before it; None where it did not work."""
+    if iteration["index"] == 0 or not iteration["draft"]:
+        return None if iteration["index"] else "prefill"
+    beside = any(step["end"] > iteration["target"]["start"] for step in iteration["draft"])
+    return "parallel" if beside else "sequential"
 
 
 def token_rows(trace: dict) -> list[dict]:

@@ -156,7 +156,7 @@ def survey(engine: Engine, task: Survey, cancelled: CancelToken) -> Iterator[dic
     """`environment`, and a `forward` event for each row of Figure 1."""
     machine = machine_of(engine, cancelled)
     yield {"type": "environment", "environment": machine.environment()}
-    for forward in machine.forwards(task.quick, task.held):
+    for forward in () if task.held is None else machine.forwards(task.quick, task.held):
         yield {"type": "forward", "row": forward}
 
 

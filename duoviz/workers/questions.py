@@ -34,6 +34,10 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
     for job, event in answered(pool, questions(pair, plan, measured), machines):
         yield measured.keep(event["row"] | {"place": job.worker}, f"{job.worker}: {event['text']}")
     folder.note(environment | {"machines": machines})
+    if plan.ablations:
+        for event in surveyed(pool, pair, plan, machines, measured.held.forwards)[1]:
+            if event["type"] == "forward":
+                folder.append("forwards.jsonl", event["row"])
 
 
 def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict[str, dict]]:
@@ -41,20 +45,25 @@ def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict
     held = folder.load() if is_results(folder.path) else None
     known = held.environment.get("machines", {}) if held else {}
     machines = dict(known)
-    pool.submit(job := Job(task=Survey(pair=pair, quick=plan.quick, held=held.forwards if held else ())))
+    worker, events = surveyed(pool, pair, plan, machines)
+    environment = next(event["environment"] for event in events if event["type"] == "environment")
+    if held and known.get(worker) == machines[worker]:
+        # The survey may be another of its workers' than the first one was.
+        environment |= {name: held.environment[name] for name in MACHINE}
+    folder.begin(plan.described(), environment)
+    return environment, machines
+
+
+def surveyed(
+    pool: Pool, pair: str, plan: Plan, machines: dict[str, dict], forwards: Sequence[dict] | None = None
+) -> tuple[str, list[dict]]:
+    """A worker and what its survey found; forwards: see `Survey.held`. Raises LabError."""
+    pool.submit(job := Job(task=Survey(pair=pair, quick=plan.quick, held=forwards)))
     job.future.result()
     events = events_of(job, machines)
     if job.error:
         raise LabError(job.error)
-    environment = next(event["environment"] for event in events if event["type"] == "environment")
-    if held and known.get(job.worker) == machines[job.worker]:
-        # The survey may be another of its workers' than the first one was.
-        environment |= {name: held.environment[name] for name in MACHINE}
-    folder.begin(plan.described(), environment)
-    for event in events:
-        if event["type"] == "forward":
-            folder.append("forwards.jsonl", event["row"])
-    return environment, machines
+    return job.worker, events
 
 
 def questions(pair: str, plan: Plan, measured: Measured) -> list[Answers]:

@@ -95,11 +95,11 @@ class Measurement(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class Survey(Task):
-    """A machine's environment, and the forward times of Figure 1 that `held` lacks, for a run of the Lab."""
+    """A machine's environment; and the forward times of Figure 1 that `held` lacks, unless it is None."""
 
     timed: ClassVar[bool] = False
     quick: bool
-    held: Sequence[dict] = ()
+    held: Sequence[dict] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

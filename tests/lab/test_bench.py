@@ -50,6 +50,14 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
     assert {name for name, value in here.items() if value != results.environment[name]} <= {"date", "costs"}
 
 
+def test_answers_come_first_and_the_times_of_figure_1_last_or_not_at_all(questions, tmp_path):
+    options = {"quick": True, "file": questions, "methods": ["vanilla"], "per_task": 1, "max_new_tokens": 4}
+    for ablations in (True, False):
+        texts = [each.text for each in run(tmp_path / str(ablations), make_plan(**options, ablations=ablations))]
+        figures = [text.startswith("Figure 1") for text in texts]
+        assert figures[2:] == sorted(figures[2:]) and any(figures) == ablations and len(texts) > 10
+
+
 def test_answers_are_in_spec_benchs_format(finished):
     files = sorted(finished.glob("answers/*.jsonl"))
     assert len(files) == 14

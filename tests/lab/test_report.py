@@ -13,11 +13,12 @@ from duoviz.lab.figures import figure_3, figure_4, time_split
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
 from duoviz.lab.recorded import sample
-from duoviz.lab.report import first_view, parts_of, report_html, sections
+from duoviz.lab.report import first_view, parts_of, report_html, sections, table_latex
 from duoviz.lab.results import load, zipped
+from duoviz.lab.tables import Table
 from duoviz.lab.tasks import LabError
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
-from duoviz.lab.values import acceptance, phi, rows_of
+from duoviz.lab.values import Value, acceptance, phi, rows_of
 from duoviz.recordings import FOLDER
 from duoviz.trace.metrics import metrics
 
@@ -59,6 +60,26 @@ def test_the_files_are_written_and_the_numbers_can_be_traced(finished):
     speed = sum(sum(each["new_tokens"]) for each in answers) / sum(sum(each["wall_time"]) for each in answers)
     assert float(lines["DuoDecoding", "Code, tokens/s"]["value"]) == speed
     assert lines["DuoDecoding", "Code, tokens/s"]["n"] == "1"
+
+
+def test_a_table_is_written_for_latex_too(finished):
+    lines = (finished / "tables" / "table-1.tex").read_text().splitlines()
+    (table,) = next(part for part in sections(load(finished)) if part.name == "table-1").tables[:1]
+    first, last = lines.index(r"\midrule") + 1, lines.index(r"\bottomrule")
+    rows = [re.split(r"(?<!\\) & ", line.removesuffix(r" \\")) for line in lines[first:last]]
+    assert [row[0] for row in rows] == [label for label, _ in table.lines] and r"\toprule" in lines
+    assert {len(row) for row in rows} == {1 + len(table.columns)}
+    (folder,) = {file.parent for file in finished.glob("tables/*.tex")}
+    assert {file.stem for file in folder.glob("*.tex")} == {file.stem for file in folder.glob("*.csv")}
+
+
+def test_no_text_is_a_command_of_latex():
+    cells = [r"\input{x} φ−1 <", Value(1.414, 0.08, 84, 2, mean=True)]
+    table = Table("t", "50 % of {a_b}", "", ["c", "d"], [("$x^2 & y~#", cells)])
+    text = table_latex(table)
+    assert r"50 \% of \{a\_b\}" in text and r"\$x\textasciicircum{}2 \& y\textasciitilde{}\#" in text
+    assert r"\textbackslash{}input\{x\} $\varphi$$-$1 $<$" in text and text.isascii()
+    assert r"1.41 {\scriptsize noise $\pm$~0.08, n~=~84} \\" in text
 
 
 @pytest.mark.parametrize("quick", [True, False])

@@ -1,5 +1,6 @@
 """A small gguf file."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,12 @@ from gguf import GGMLQuantizationType, GGUFWriter
 from gguf.quants import quantize
 
 
-def write_gguf(file: Path) -> None:
-    """A tiny Llama in a gguf; its wheel, gguf, tokenizer and weights are each larger than the one before."""
+def write_gguf(file: Path, matrix: Callable[[GGUFWriter, str, int], None] | None = None) -> None:
+    """A tiny Llama in a gguf; its wheel, gguf, tokenizer and weights are each larger than the one before.
+
+    matrix: adds the matrix of a name with so many rows.
+    """
+    add_matrix = matrix or add_ordered
     letters = [chr(0x100 + index) for index in range(40)]
     tokens = ["<a>", "<b>", *letters, *(one + two for one in letters for two in letters)]
     matrices = {"attn_q": 32, "attn_k": 16, "attn_v": 16, "attn_output": 32}
@@ -34,7 +39,7 @@ def write_gguf(file: Path) -> None:
     writer.close()
 
 
-def add_matrix(writer: GGUFWriter, name: str, rows: int) -> None:
+def add_ordered(writer: GGUFWriter, name: str, rows: int) -> None:
     # No two rows alike, so that their order shows.
     values = np.linspace(-1, 1, 32, dtype=np.float32) * np.linspace(1, 2, rows, dtype=np.float32)[:, None]
     kind = GGMLQuantizationType.Q4_1

@@ -57,6 +57,13 @@ def test_the_table_has_a_row_an_iteration_that_adds_up(trace):
         assert float(row["draft_busy"]) == pytest.approx(busy, abs=1e-6)
 
 
+@pytest.mark.parametrize("overlap, mode", [("beside", "parallel"), ("in_turn", "sequential")])
+def test_the_table_says_how_duotrees_draft_worked(overlap, mode):
+    settings = Settings(max_new_tokens=24, overlap=overlap)
+    rows = rows_of(csv_table(runner.collect(runner.stream(tiny_engine(noise=0.3), "duotree", "hello", settings))))
+    assert rows[0]["mode"] == "prefill" and rows[2]["mode"] == mode
+
+
 def test_the_tables_columns_are_documented(trace):
     documented = re.findall(r"^([a-z_]+(?:, [a-z_]+)*)(?:\s{2,}|\n {14})", exports.__doc__, re.MULTILINE)
     assert ", ".join(documented).split(", ") == list(rows_of(csv_table(trace))[0])
