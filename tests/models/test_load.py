@@ -1,13 +1,18 @@
-"""Loading pairs of tiny models from folders."""
+"""Loading pairs of tiny models from folders, and whether they fit in memory."""
 
 import shutil
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
+import torch
 
+from duoviz.errors import UserError
+from duoviz.models import hub, load
 from duoviz.models.copying import Copying
-from duoviz.models.load import load_pair, prepare_pair
+from duoviz.models.load import check_room, load_pair, prepare_pair, target_precision
+from duoviz.models.registry import Models
 from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, set_config, texts
 
 
@@ -56,3 +61,105 @@ def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     assert pair.target.context_limit == engine.draft_beside.model.context_limit == 24
     vanilla, duo = texts(engine, TEXT[0], tokens=100)
     assert vanilla == duo and len(pair.encode(TEXT[0])) + len(duo) == 24
+
+
+def test_models_that_do_not_fit_in_memory(two, monkeypatch):
+    monkeypatch.setattr(load, "free_memory", lambda device: 100_000)
+    with pytest.raises(UserError, match="target and .*draft need .* GB of memory, and .* has 0.0 GB free"):
+        load_pair(f"{two[0]} + {two[1]}")
+    with pytest.raises(UserError, match=f"^{two[0]} needs 0.0 GB of memory"):
+        load_pair(str(two[0]))
+
+
+def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(two, monkeypatch):
+    loaded, checked = [], []
+
+    def record(folder, **options):
+        loaded.append(options)
+        return load_model(folder, **(options | {"device": "cpu"}))
+
+    load_model = load.load_model
+    monkeypatch.setattr(load, "load_model", record)
+    monkeypatch.setattr(load, "target_device", lambda: "cuda")
+    monkeypatch.setattr(load, "check_fit", checked.append)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **options: True)
+    pair = load_pair(f"{two[0]} + {two[1]}")
+    assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
+    half = 2 * sum(p.numel() for p in llama().parameters())
+    assert [[size for _, size in checked[0][device]] for device in ("cuda", "cpu")] == [[half, half], [half // 2]]
+    pair.draft.load()
+    assert loaded[1].get("device", "cpu") == "cpu"
+
+
+@pytest.mark.parametrize("capability, precision", [((7, 5), "float16"), ((8, 0), "bfloat16")])
+def test_a_gpu_without_bfloat16_has_float16(capability, precision, monkeypatch):
+    properties = SimpleNamespace(major=capability[0], minor=capability[1])
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    assert target_precision(Models("a", "b"), "cuda") == precision
+    assert target_precision(Models("a", "b", gpu_precision="float32"), "cuda") == "float32"
+    assert target_precision(Models("a", "b"), "cpu") == "float32"
+
+
+@pytest.mark.parametrize("kind", [llama, neox])
+def test_a_target_that_overflows_in_float16_is_a_sentence(kind, two, tmp_path, monkeypatch):
+    monkeypatch.setattr(load, "target_device", lambda: "cuda")
+    monkeypatch.setattr(load, "check_fit", lambda needs: None)
+    monkeypatch.setattr(load, "precisions", lambda *arguments: ("float16", "int8"))
+    on_cpu = load.load_model
+    monkeypatch.setattr(load, "load_model", lambda folder, **options: on_cpu(folder, **(options | {"device": "cpu"})))
+    model = kind()
+    assert load_pair(f"{folder(tmp_path / 'fits', model)} + {two[1]}").target.precision == "float16"
+    with torch.no_grad():
+        model.get_input_embeddings().weight *= 1e5
+        next(part for name, part in model.named_parameters() if "down_proj" in name or "4h_to_h.weight" in name).mul_(
+            1e6
+        )
+    with pytest.raises(UserError, match="too-large overflows in float16, and this GPU has no bfloat16"):
+        load_pair(f"{folder(tmp_path / 'too-large', model)} + {two[1]}")
+
+
+def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
+    needed = load_pair(f"{two[0]} + {two[1]}").memory["cpu"]
+    # The target in float32, and the draft in int8 twice.
+    assert needed == (4 + 2 * 1) * sum(p.numel() for p in llama().parameters())
+    monkeypatch.setattr(load, "free_memory", lambda device: needed - 1000)
+    with pytest.raises(UserError, match="need .* GB of memory"):
+        check_room(f"{two[0]} + {two[1]}", {"cpu": 999})
+    check_room(f"{two[0]} + {two[1]}", {"cpu": 1000})
+
+
+def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(monkeypatch):
+    monkeypatch.setattr(hub, "from_cache", lambda model: None)
+    monkeypatch.setattr(hub, "outline", lambda model: (llama().config.to_dict(), 70_000_000_000))
+    monkeypatch.setattr(hub, "fetch", lambda *arguments: pytest.fail("it was fetched"))
+    with pytest.raises(UserError, match="them/model and .* need .* GB of memory, and this machine has"):
+        check_room("them/model + embedded")
+
+
+def test_a_copy_of_a_hubs_model_is_looked_into_without_the_hub(two, monkeypatch):
+    monkeypatch.setattr(hub, "from_cache", lambda model: two[0])
+    monkeypatch.setattr(hub, "outline", lambda model: pytest.fail("the hub was asked"))
+    check_room("them/model + them/draft")
+
+
+@pytest.mark.parametrize(
+    "limit, used, stat, free",
+    [
+        ("16000000000", "10000000000", "anon 5\ninactive_file 2000000000\n", 8_000_000_000),
+        ("16000000000", "1", "", None),
+        ("max", "10000000000", "", None),
+        (None, None, None, None),
+    ],
+    ids=["a limit", "more than the machine has", "no limit", "no container"],
+)
+def test_a_containers_limit_counts(limit, used, stat, free, tmp_path, monkeypatch):
+    files = [tmp_path / name for name in ("limit", "used", "stat")]
+    for file, content in zip(files, (limit, used, stat), strict=True):
+        if content is not None:
+            file.write_text(content)
+    (meminfo := tmp_path / "meminfo").write_text("MemTotal: 99999999 kB\nMemAvailable: 9000000 kB\n")
+    monkeypatch.setattr(load, "GROUPS", [files])
+    monkeypatch.setattr(load, "MEMINFO", meminfo)
+    assert load.free_memory("cpu") == (free or 9_000_000 * 1024)

@@ -133,7 +133,7 @@ signal.signal = noted
 """
 
 
-@pytest.mark.parametrize("number, places", [(signal.SIGINT, "1"), (signal.SIGTERM, "2")])
+@pytest.mark.parametrize("number, places", [(signal.SIGTERM, "1"), (signal.SIGINT, "1"), (signal.SIGHUP, "2")])
 def test_while_it_serves_it_ends_well(number, places, tmp_path, tmp_path_factory):
     first = tmp_path_factory.mktemp("first")
     (first / "sitecustomize.py").write_text(NOTES)

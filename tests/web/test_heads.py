@@ -1,10 +1,10 @@
-"""Which requests are answered at all, and which of their headers are believed."""
+"""Which requests are answered at all, which of their headers are believed, and which count together."""
 
 import socket
 
 import pytest
 
-from duoviz.web.heads import Refused, believed, guarded, is_foreign, known_hosts
+from duoviz.web.heads import Refused, address_of, believed, client_of, guarded, is_foreign, known_hosts
 from tests.web.visits import in_a_loop
 
 HOSTS = {"localhost", "127.0.0.1", "::1", "known.example"}
@@ -91,6 +91,10 @@ def test_whose_page_a_browser_asks_for(headers, foreign):
     assert is_foreign(scope("localhost:7860", *named), HOSTS) is foreign
 
 
+def test_a_page_at_an_address_of_the_machine_is_its_own():
+    assert not is_foreign(scope("192.168.1.5:7860", (b"origin", b"http://192.168.1.5:7860")), HOSTS)
+
+
 def guard(**scope_changes):
     """What reaches the application behind the guard, and what is answered for it."""
     reached, sent = [], []
@@ -125,3 +129,45 @@ def test_without_its_last_slash_the_page_says_where_it_is_from_there(root):
 
 def test_a_websocket_is_closed():
     assert guard(type="websocket") == ([], [{"type": "websocket.close"}])
+
+
+def asked_from(peer="10.0.0.9", forwarded=()):
+    headers = [(b"x-forwarded-for", each.encode()) for each in forwarded]
+    return {"client": (peer, 1234) if peer else None, "headers": headers}
+
+
+@pytest.mark.parametrize(
+    "forwarded, address",
+    [
+        (["8.8.8.8"], "8.8.8.8"),
+        # What a client writes there itself stands before what the proxies found out.
+        (["1.1.1.1, 8.8.8.8"], "8.8.8.8"),
+        (["1.1.1.1", "8.8.8.8, 10.1.2.3"], "8.8.8.8"),
+        (["1.1.1.1, nonsense"], "1.1.1.1"),
+        (["10.1.2.3"], "10.0.0.9"),
+        ([], "10.0.0.9"),
+        # All addresses of one IPv6 network are one client's.
+        (["2606:4700:1:2:3:4:5:6"], "2606:4700:1:2::/64"),
+        (["::ffff:8.8.8.8"], "8.8.8.8"),
+    ],
+)
+def test_a_spaces_proxies_tell_the_address(forwarded, address):
+    assert address_of(asked_from(forwarded=forwarded), on_space=True) == address
+
+
+def test_off_a_space_nobody_else_tells_the_address():
+    assert address_of(asked_from("192.168.0.7", ["8.8.8.8"]), on_space=False) == "192.168.0.7"
+    assert address_of(asked_from(None), on_space=False) == "unknown"
+
+
+def test_a_client_is_its_session_at_an_address():
+    assert client_of(asked_from(forwarded=["8.8.8.8"]), "ann", on_space=True) == ("ann", "8.8.8.8")
+    assert client_of(asked_from(forwarded=["8.8.8.8"]), None, on_space=True) == ("at 8.8.8.8", "8.8.8.8")
+    assert client_of(asked_from("192.168.0.7"), "ann", on_space=False) == ("ann", "192.168.0.7")
+    assert client_of(asked_from("127.0.0.1"), "ann", on_space=True) == ("ann", "127.0.0.1")
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "::1", None])
+def test_on_ones_own_machine_only_sessions_are_told_apart(peer):
+    assert client_of(asked_from(peer), "ann", on_space=False) == ("ann", None)
+    assert client_of(asked_from(peer), None, on_space=False).address is None
