@@ -18,21 +18,16 @@ from duoviz.comparison import disturbance
 from duoviz.decoding import METHODS
 from duoviz.decoding.budget import draft_budget
 from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
-from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.errors import UserError
 from duoviz.lab.tasks import questions_in
-from duoviz.models.files import find_target
 from duoviz.models.pair import check_prompt
-from duoviz.models.progress import part_of
-from duoviz.models.registry import check_draft, find_pair
-from duoviz.models.tokenizers import fingerprint, load_tokenizer
+from duoviz.models.registry import check_draft
 from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
-from duoviz.trace.exports import csv_table, perfetto_events
-from duoviz.trace.reading import parse_trace, read_text
+from duoviz.trace.reading import read_text
 
 if TYPE_CHECKING:
     from duoviz.lab.plan import Plan, Progress
@@ -322,28 +317,6 @@ def calibrate(options: argparse.Namespace) -> None:
         print(f"  γ with nothing pending: {draft_budget(costs, rows=1, context=context)}")
 
 
-ENDINGS = {"html": ".html", "perfetto": ".perfetto.json", "csv": ".csv"}
-
-
-def export(options: argparse.Namespace) -> None:
-    """Write a trace in another form, and print where."""
-    text = read_text(options.trace)
-    trace = parse_trace(text, options.trace)
-    if options.to == "html":
-        from duoviz.web.replay import replay_page
-
-        content = replay_page(text)
-    else:
-        content = csv_table(trace) if options.to == "csv" else json.dumps(perfetto_events(trace), ensure_ascii=False)
-    ending = ENDINGS[options.to]
-    out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
-    with check_write(out):
-        if out.exists() and out.samefile(options.trace):
-            raise UserError("--out would overwrite the trace: choose another file.")
-        out.write_text(content, encoding="utf-8", errors="replace")
-    print(out)
-
-
 def record(options: argparse.Namespace) -> None:
     """Record one run of each method and print a table of them."""
     settings = Settings(max_new_tokens=options.max_new_tokens)
@@ -355,19 +328,6 @@ def record(options: argparse.Namespace) -> None:
     with check_write(options.out):
         recordings.write(traces, places, options.out)
     print((options.out / "README.md").read_text(encoding="utf-8"))
-
-
-def make_datastore(options: argparse.Namespace) -> None:
-    """Build a datastore; of the pair only the target's tokenizer is loaded."""
-    tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
-    vocabulary = tokenizer.get_vocab()
-    build_datastore(
-        read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),
-        options.out,
-        vocabulary=max(vocabulary.values()) + 1,
-        tokenizer=fingerprint(vocabulary),
-        report=part_of(tell, 0.3, 1.0),
-    )
 
 
 def space(options: argparse.Namespace) -> None:

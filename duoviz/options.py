@@ -66,7 +66,10 @@ def parser() -> Parser:
     along.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"default: {folder}")
     along.add_argument("--readme", type=Path, metavar="FILE", help="update its table too")
 
-    saved = command("export", "turn a trace into a page, a table or a timeline")
+    seen = command("open", "show a trace, or the Lab's results, in the browser", "duoviz.file_commands:show")
+    seen.add_argument("file", type=Path, metavar="FILE", help="a trace (.duoviz.json), or results: a folder or a zip")
+
+    saved = command("export", "turn a trace into a page, a table or a timeline", "duoviz.file_commands:export")
     saved.add_argument("trace", type=Path, metavar="TRACE", help="a trace file (.duoviz.json)")
     kinds = ("html", "perfetto", "csv")
     saved.add_argument("--to", choices=kinds, required=True, help="html: replays the run without a server")
@@ -79,7 +82,7 @@ def parser() -> Parser:
     tapes.add_argument("--pair", default="embedded", help=PAIR_HELP)
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
 
-    stores = command("datastore", "make a datastore for REST", "duoviz.commands:make_datastore")
+    stores = command("datastore", "make a datastore for REST", "duoviz.file_commands:make_datastore")
     build = stores.add_subparsers(required=True).add_parser(
         "build", help="from texts, or from corpora of `duoviz.training corpus`"
     )

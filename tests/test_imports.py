@@ -21,7 +21,7 @@ web
 notebook
 api
 options
-commands
+commands file_commands
 __main__
 """
 

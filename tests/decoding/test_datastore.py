@@ -9,7 +9,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from duoviz import commands
+from duoviz import file_commands
 from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
 from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences, suffix_array
@@ -193,8 +193,8 @@ def test_the_paragraphs_of_texts_and_the_rows_of_corpora(tmp_path):
 
 @pytest.fixture
 def digits(monkeypatch):
-    monkeypatch.setattr(commands, "find_target", lambda model, progress: None)
-    monkeypatch.setattr(commands, "load_tokenizer", lambda target: NamedDigits())
+    monkeypatch.setattr(file_commands, "find_target", lambda model, progress: None)
+    monkeypatch.setattr(file_commands, "load_tokenizer", lambda target: NamedDigits())
 
 
 def test_the_command_builds_a_datastore(tmp_path, digits, capsys):

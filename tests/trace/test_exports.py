@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
 from duoviz.trace import exports
 from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.web.replay import replay_page
 from tests.tiny import tiny_engine
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é", "\ud800"]
@@ -92,6 +94,17 @@ def test_the_command_writes_beside_and_where_it_is_told(file, hostile, tmp_path,
         assert "<" not in held and json.loads(held) == hostile
         names = r"http://www\.w3\.org/\S+|https://json-schema\.org/[\w/-]+|http-equiv"
         assert written.count("<script") == 3 and "http" not in re.sub(names, "", written)
+
+
+def test_a_saved_run_is_shown_in_the_browser(file, hostile, capsys, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    assert main(["open", "run.duoviz.json"]) == 0
+    page = Path(capsys.readouterr().out.strip())
+    assert opened == [page.as_uri()]
+    assert page.read_text() == replay_page(json.dumps(hostile, ensure_ascii=False)).encode("utf-8", "replace").decode()
+    assert main(["open", "no.json"]) == 1
+    assert capsys.readouterr().err.startswith("duoviz: There is no file")
 
 
 @pytest.mark.parametrize(

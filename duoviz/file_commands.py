@@ -1,0 +1,64 @@
+"""Commands that make files of files, and show one."""
+
+import argparse
+import json
+import tempfile
+import webbrowser
+from pathlib import Path
+
+from duoviz import notebook
+from duoviz.command_line import check_write, tell
+from duoviz.decoding.datastore import build_datastore, read_sequences
+from duoviz.errors import UserError
+from duoviz.models.files import find_target
+from duoviz.models.progress import part_of
+from duoviz.models.registry import find_pair
+from duoviz.models.tokenizers import fingerprint, load_tokenizer
+from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.reading import parse_trace, read_text
+
+
+def show(options: argparse.Namespace) -> None:
+    """Open a trace as its replay, or results as their report, in the browser; print the file, which stays."""
+    shown = notebook.open(options.file)
+    if isinstance(shown, notebook.Race):
+        raise UserError(f"{options.file} is a race: load it in the Compare tab (Files, Load).")
+    page = Path(tempfile.mkdtemp(prefix="duoviz-")) / "duoviz.html"
+    page.write_text(shown.to_html(), encoding="utf-8", errors="replace")
+    webbrowser.open(page.as_uri())
+    print(page)
+
+
+ENDINGS = {"html": ".html", "perfetto": ".perfetto.json", "csv": ".csv"}
+
+
+def export(options: argparse.Namespace) -> None:
+    """Write a trace in another form, and print where."""
+    text = read_text(options.trace)
+    trace = parse_trace(text, options.trace)
+    if options.to == "html":
+        from duoviz.web.replay import replay_page
+
+        content = replay_page(text)
+    else:
+        content = csv_table(trace) if options.to == "csv" else json.dumps(perfetto_events(trace), ensure_ascii=False)
+    ending = ENDINGS[options.to]
+    out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
+    with check_write(out):
+        if out.exists() and out.samefile(options.trace):
+            raise UserError("--out would overwrite the trace: choose another file.")
+        out.write_text(content, encoding="utf-8", errors="replace")
+    print(out)
+
+
+def make_datastore(options: argparse.Namespace) -> None:
+    """Build a datastore; of the pair only the target's tokenizer is loaded."""
+    tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
+    vocabulary = tokenizer.get_vocab()
+    build_datastore(
+        read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),
+        options.out,
+        vocabulary=max(vocabulary.values()) + 1,
+        tokenizer=fingerprint(vocabulary),
+        report=part_of(tell, 0.3, 1.0),
+    )
