@@ -10,10 +10,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from duoviz.models import kernels
+from duoviz.models.attention import TOGETHER
 from duoviz.models.barrier import MEETING
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
 from duoviz.models.team import BORROWED, NOTHING, team
-from duoviz.models.tiles import PANEL, TILE
+from duoviz.models.tiles import PANEL
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
@@ -84,8 +85,8 @@ class CompiledDecoder:
             self.work = kernels.Buffers(
                 *(np.zeros((rows, *shape), np.float32) for shape in shapes),
                 own=np.zeros((threads, rows, max(padded(width), narrow)), np.float32),
-                scores=np.zeros((threads, TILE, slots), np.float32),
-                turned=np.zeros((threads, 2, TILE, columns * PANEL), np.float32),
+                scores=np.zeros((threads, TOGETHER, slots), np.float32),
+                turned=np.zeros((threads, 2, TOGETHER, columns * PANEL), np.float32),
             )
         return self.work
 

@@ -4,14 +4,15 @@ Every sum is taken in one order, whatever the number of rows, of threads, or the
 have the same bits alone, in a chain and in a tree. So speculative decoding is exact here, not exact up to rounding.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from duoviz.models.attention import TOGETHER, attend, store
 from duoviz.models.barrier import FIRST, JOINED, gather, join, wait_for_all
-from duoviz.models.machine_code import compiled
+from duoviz.models.machine_code import compiled, larger
 from duoviz.models.tiles import PAIRED, PANEL, TILE, for_panels, tile
+from duoviz.models.vectors import ONE, exponential, normalise
 
 Array = np.ndarray
 
@@ -69,7 +70,8 @@ class Cache(NamedTuple):
 class Buffers(NamedTuple):
     """A forward's scratch, float32. x: the residual stream, [rows, width]; y: a product before it is added; wide:
     query, key and value, or gate and up; mixed: attention's result; inner: between up and down. For each thread, own
-    [rows, width]: normalised x; scores [TILE, slots]; turned [2, TILE, head size]: queries, and attention's result."""
+    [rows, width]: normalised x; and for TOGETHER queries scores [.., slots], and turned [2, .., head size]: the queries
+    themselves and attention's result."""
 
     x: Array
     y: Array
@@ -96,45 +98,12 @@ def own_range(count, rank, threads):
     return count * rank // threads, count * (rank + 1) // threads
 
 
-LOG2_E, LN_2_HIGH, LN_2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
-C0, C1, C2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
-C3, C4, C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
-ONE, HALF, LEAST, MOST = np.float32(1), np.float32(0.5), np.float32(-87), np.float32(87)
-
-
-@compiled
-def exponential(x):
-    """e^x, float32, to 2 ulp; vectorised. After Cephes: x = n ln 2 + r, a polynomial for e^r, 2ⁿ by the exponent."""
-    x = min(max(x, LEAST), MOST)
-    n = np.floor(x * LOG2_E + HALF)
-    r = x - n * LN_2_HIGH - n * LN_2_LOW
-    value = (((((C0 * r + C1) * r + C2) * r + C3) * r + C4) * r + C5) * (r * r) + r + ONE
-    return value * np.int32((np.int32(n) + 127) << 23).view(np.float32)
-
-
-@partial(compiled, flags={"reassoc"})
-def mean_square(x):
-    """The mean of x², x float32 [n]; the compiler chooses the sum's order."""
-    total = np.float32(0)
-    for value in x:
-        total += value * value
-    return total / np.float32(len(x))
-
-
-@compiled
-def normalise(x, weight, eps, y):
-    """RMS norm (arXiv:1910.07467, eq. 4): y = x / √(mean x² + eps) · weight, all float32 of one length."""
-    factor = ONE / np.sqrt(mean_square(x) + eps)
-    for column in range(len(weight)):
-        y[column] = x[column] * factor * weight[column]
-
-
 @compiled
 def round_off(x, most, levels):
     """x ≈ step · levels, int16 from -most to most, x float32; returns the step."""
     largest = np.float32(1e-30)
-    for value in x:
-        largest = max(largest, abs(value))
+    for place in range(len(x)):
+        largest = larger(largest, abs(x[place]))
     for place in range(len(x)):
         levels[place] = np.int16(np.rint(x[place] * (most / largest)))
     return largest / most
@@ -179,16 +148,6 @@ def add_product(x, panels, scale, bias, y, total, first, last):
 
 
 @compiled
-def rotate(x, cos, sin, y):
-    """Rotary embedding (arXiv:2104.09864) of a head, x, y [size]; cos, sin [size / 2]; pairs are half a head apart."""
-    half = len(cos)
-    for place in range(half):
-        low, high = x[place], x[place + half]
-        y[place] = low * cos[place] - high * sin[place]
-        y[place + half] = high * cos[place] + low * sin[place]
-
-
-@compiled
 def look_up(panels, scales, ids, y):
     """Each id's row of the embedding table, in panels: ids int64 [rows], y float32 [rows, width of the table]."""
     for row in range(len(ids)):
@@ -214,66 +173,6 @@ def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, 
 
 
 @compiled
-def store(norms, cos, sin, shape, call, qkv, keys, values, head, turned):
-    """Put a key head of the new rows, rotated to their positions, and its value head into the cache.
-
-    norms: of the heads; keys [slots / PANEL, size, PANEL]; values [size / PANEL, slots, PANEL]; overwrites `turned`.
-    """
-    size, rows = shape.size, len(call.ids)
-    start = call.mask.shape[1] - rows
-    for row in range(rows):
-        slot, place = start + row, (shape.heads + head) * size
-        key = qkv[row, place : place + size]
-        if len(norms):
-            normalise(key, norms[shape.heads + head], shape.eps, key)
-        rotate(key, cos[call.depths[row]], sin[call.depths[row]], turned)
-        for column in range(size):
-            keys[slot // PANEL, column, slot % PANEL] = turned[column]
-            values[column // PANEL, slot, column % PANEL] = qkv[row, place + shape.kv_heads * size + column]
-
-
-@compiled
-def attend(norms, cos, sin, shape, call, qkv, keys, values, head, first, scores, turned, mixed):
-    """Attention of one query head for up to TILE rows from `first` on, into its columns of mixed [rows, …].
-
-    Others as in `store`; overwrites scores [TILE, slots] and turned [2, TILE, size].
-    """
-    size, start = shape.size, call.mask.shape[1] - len(call.ids)
-    rows, begin = min(TILE, len(call.ids) - first), head * size
-    # No row sees a slot behind its own.
-    slots = start + first + rows
-    queries, result = turned[0], turned[1]
-    scale = ONE / np.sqrt(np.float32(size))
-    for row in range(rows):
-        query = qkv[first + row, begin : begin + size]
-        if len(norms):
-            normalise(query, norms[head], shape.eps, query)
-        depth = call.depths[first + row]
-        rotate(query, cos[depth], sin[depth], queries[row])
-        for place in range(size):
-            queries[row, place] *= scale
-    for panel in range(-(-slots // PANEL)):
-        tile(queries[:rows], 0, rows, keys, panel, 1, scores)
-    for row in range(rows):
-        mask, weights = call.mask[first + row], scores[row]
-        highest = np.float32(-np.inf)
-        for slot in range(slots):
-            highest = max(highest, weights[slot] if mask[slot] else highest)
-        for slot in range(slots):
-            weight = exponential(weights[slot] - highest)
-            weights[slot] = weight if mask[slot] else np.float32(0)
-    for panel in range(len(values)):
-        tile(scores[:rows], 0, rows, values[:, :slots], panel, 1, result)
-    for row in range(rows):
-        # In order: then a masked slot adds nothing.
-        total = np.float32(0)
-        for slot in range(slots):
-            total += scores[row, slot]
-        for column in range(size):
-            mixed[first + row, begin + column] = result[row, column] / total
-
-
-@compiled
 def gate(gate_up, inner, first, last):
     """SwiGLU (arXiv:2002.05202): inner [rows, out] = silu(gate) · up, in the panel pairs `first` to before `last`."""
     for row in range(len(gate_up)):
@@ -295,7 +194,7 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         if first_layer > layers:
             return
     rows, none, cos, sin = len(call.ids), model.norm[:0], model.cos, model.sin
-    x, own, scores, turned = work.x[:rows], work.own[rank][:rows], work.scores[rank], work.turned[rank]
+    x, own, scratch = work.x[:rows], work.own[rank][:rows], (work.scores[rank], work.turned[rank])
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
     if rank < threads:
         embedding, widen = (model.embedding, model.embedding_scale), (model.widen, model.widen_scale)
@@ -311,18 +210,23 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         wait_for_all(barrier, now)
         first, last = own_range(shape.kv_heads, rank, now)
         for head in range(first, last):
-            store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, turned[0, 0])
+            store(norms, cos, sin, shape, call, wide, keys[head], values[head], head, scratch[1][0, 0])
         wait_for_all(barrier, now)
         # In the last layer, rows before the logit rows give their keys and values only.
         low = 0
         if layer == layers - 1:
             low = call.logit_rows.min() if len(call.logit_rows) else rows
-        tiles = -(-(rows - low) // TILE)
-        first, last = own_range(shape.heads * tiles, rank, now)
-        for unit in range(first, last):
-            head = unit // tiles
-            group, start = head * shape.kv_heads // shape.heads, low + unit % tiles * TILE
-            attend(norms, cos, sin, shape, call, wide, keys[group], values[group], head, start, scores, turned, mixed)
+        # Queries are numbered by key head, tile of rows, query head, row; one call stays in the first two.
+        shared, every = shape.heads // shape.kv_heads, rows - low
+        query, last = own_range(shape.heads * every, rank, now)
+        while query < last:
+            group, place = query // (shared * every), query % (shared * every)
+            start, first = low + place // (shared * TILE) * TILE, place % (shared * TILE)
+            height = min(TILE, rows - start)
+            end = min(first + last - query, shared * height, first + TOGETHER)
+            head = keys[group], values[group], group
+            attend(norms, cos, sin, shape, call, wide, *head, start, height, first, end, scratch, mixed)
+            query += end - first
         wait_for_all(barrier, now)
         first, last = own_range(model.out.shape[1], rank, now)
         scale, bias = model.out_scale[layer], model.out_bias[layer]

@@ -14,7 +14,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from duoviz.models.cache import cache_folder
 
 # What the code is made from: numba itself looks only at the file of the function that is called.
-SOURCES = ("barrier.py", "kernels.py", "machine_code.py", "tiles.py")
+SOURCES = ("attention.py", "barrier.py", "kernels.py", "machine_code.py", "tiles.py", "vectors.py")
 VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
 
 # A function that makes LLVM's code; its type says nothing of how compiled code calls it.
@@ -75,3 +75,14 @@ def compiled(function: Callable, flags: Collection[str] = ("nnan", "nsz")) -> Ca
     made = njit(nogil=True, error_model="numpy", fastmath=set(flags))(function)
     made._cache = Kept(function)  # pyright: ignore[reportAttributeAccessIssue]
     return made
+
+
+@intrinsic
+def larger(typing, x, y):
+    """The larger of two floats, neither NaN. Unlike Python's `max`, it lets LLVM vectorise a loop."""
+
+    def generate(context, builder, signature, arguments):
+        flags = ("nnan", "nsz")
+        return builder.select(builder.fcmp_ordered(">", *arguments, flags=flags), *arguments, flags=flags)
+
+    return x(x, y), generate

@@ -23,7 +23,7 @@ LLAMA3 |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
 LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 
 # Matrices of several panels, the last of which is not full, and heads of more than one panel.
-UNEVEN = dict(hidden_size=112, intermediate_size=72, num_attention_heads=3, num_key_value_heads=3, head_dim=40)
+UNEVEN = dict(hidden_size=112, intermediate_size=72, num_attention_heads=10, num_key_value_heads=2, head_dim=40)
 
 FAMILIES = {
     "llama": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE)),
