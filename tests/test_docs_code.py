@@ -9,6 +9,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from duoviz import Run
 from tests.app import ROOT
 from tests.models import folders
+from tests.models.small_gguf import write_gguf
 from tests.tiny import tiny_engine
 
 
@@ -22,6 +23,7 @@ def test_every_block_of_python_runs(page, tmp_path, monkeypatch):
     monkeypatch.setattr("duoviz.decoding.engine.load_engine", lambda *names: tiny_engine(noise=0.3))
     monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda name: folders.tokenizer())
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda name: folders.llama().eval())
+    write_gguf(tmp_path / "model.gguf")
     blocks, names = blocks_of(page), {}
     # That engine's package is no requirement.
     for block in blocks if find_spec("llama_cpp") else [each for each in blocks if "llama_cpp" not in each]:

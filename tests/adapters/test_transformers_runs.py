@@ -70,24 +70,31 @@ def test_the_ids_are_those_of_an_untouched_generate_and_the_trace_holds_them(pai
 @pytest.mark.parametrize("pair", PAIRS)
 def test_accepted_and_probabilities_are_a_recount_from_the_engines_scores(pair):
     target, draft = PAIRS[pair]
-    made = tokenizer()
-    ids = made(PROMPTS[1], return_tensors="pt")["input_ids"]
-    with watch(target, made) as traces:
-        target.generate(ids, assistant_model=draft, do_sample=False, max_new_tokens=24, pad_token_id=0)
-    text, tested, kinds = ids[0].tolist(), 0, set()
-    for each in traces[0]["iterations"]:
-        chain = [node for node in each["checked"] if node["source"] == "draft"]
-        logits = target(torch.tensor([text + [node["id"] for node in chain]])).logits[0, len(text) - 1 :]
-        best = logits.argmax(-1).tolist()
-        right = next((at for at, node in enumerate(chain) if node["id"] != best[at]), len(chain))
-        kinds.add(each["verdict"]["outcome"])
-        assert each["verdict"]["accepted"] == right == [node["status"] for node in chain].count("accepted")
-        for at, node in enumerate(chain[: right + 1]):
-            assert node["p"] == pytest.approx(logits[at].softmax(-1)[node["id"]].item(), abs=1e-4)
-            assert 0 <= node["q"] <= 1
-        tested += len(chain)
-        text += [token["id"] for token in each["committed"]]
-    assert tested > 10 and kinds == {"hit", "rejection"}
+    options = {"assistant_model": draft, "do_sample": False, "max_new_tokens": 24, "pad_token_id": 0}
+    prompts = [torch.randint(3, 60, (1, 4 + seed), generator=torch.manual_seed(seed)) for seed in range(20)]
+    untouched = [target.generate(ids, **options) for ids in prompts]
+    with watch(target, tokenizer()) as traces:
+        assert all(
+            torch.equal(target.generate(ids, **options), own) for ids, own in zip(prompts, untouched, strict=True)
+        )
+    tested, kinds = 0, set()
+    for ids, trace in zip(prompts, traces, strict=True):
+        text = ids[0].tolist()
+        for each in trace["iterations"]:
+            chain = [node for node in each["checked"] if node["source"] == "draft"]
+            logits = target(torch.tensor([text + [node["id"] for node in chain]])).logits[0, len(text) - 1 :]
+            best = logits.argmax(-1).tolist()
+            right = next((at for at, node in enumerate(chain) if node["id"] != best[at]), len(chain))
+            # A text that ends within the chain has accepted no more of it.
+            right = min(right, len(each["committed"]))
+            kinds.add(each["verdict"]["outcome"])
+            assert each["verdict"]["accepted"] == right == [node["status"] for node in chain].count("accepted")
+            for at, node in enumerate(chain[: right + 1]):
+                assert node["p"] == pytest.approx(logits[at].softmax(-1)[node["id"]].item(), abs=1e-4)
+                assert 0 <= node["q"] <= 1
+            tested += len(chain)
+            text += [token["id"] for token in each["committed"]]
+    assert tested > 200 and kinds >= {"hit", "rejection"}
 
 
 @pytest.mark.parametrize("options", [{"num_beams": 2}, {"num_return_sequences": 2, "do_sample": True}, {}])
