@@ -30,7 +30,8 @@ class TraceBuilder:
     """Collects an engine's iterations and makes a trace of them, which all that shows runs of ours shows too.
 
     engine, method: what the run is called, as in `transformers` and `assisted generation`. tokenizer: one of
-    transformers, or an object with `decode(ids, skip_special_tokens=…)`. prompt: its text; prompt_ids: its tokens.
+    transformers, or an object with `decode(ids, skip_special_tokens=…)` and `(text, add_special_tokens=…)`, which gives
+    `{"input_ids": ids}`. prompt: its text; prompt_ids: its tokens.
     proposer: what drafts (`duoviz.decoding.method.DRAFT`, `PROMPT` or one of your own), None where nothing does.
     target, draft: the models' `name`, and `device` and `precision` where known. submitted: when the run began, in
     seconds on the clock of the iterations' times; None where times are not known: then none is shown.

@@ -117,7 +117,10 @@ def test_times_that_are_not_known_are_not_shown(page, tmp_path):
     expect(page.locator(".dv")).to_have_attribute("data-shown", "2")
     expect(page.locator(".dv")).to_have_attribute("data-playing", "no")
     page.locator("summary", has_text="Files").click()
+    page.keyboard.press("s")
     seen += page.evaluate("document.body.innerText")
+    # Neither has its probabilities.
+    assert '"<6>"' in seen and not re.search(r"\d ?%", seen)
     for word in ("Timeline", "Perfetto", "tokens/s", "first token", "duration", "candidates", "θ", "real speed"):
         assert word not in seen, word
     assert not re.search(r"\d (ms|s)\b(?! (each|per iteration))", seen)
