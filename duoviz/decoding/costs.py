@@ -2,9 +2,11 @@
 
 import time
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,20 +17,16 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
 WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
 
-# Standard deviations of the Kalman filter, in log seconds: of one measurement; of the drift, from one forward to the
-# next, of the machine's speed, and of one entry's offset.
-NOISE, DRIFT, OWN_DRIFT = 0.05, 0.01, 0.004
-# Prior standard deviations (log seconds): machine speed; an entry's offset; that offset when loaded from the cache. And
-# how much longer a forward takes at the longer context.
-UNKNOWN, OWN_UNKNOWN, OWN_RECALLED, LONGER = 3.0, 1.0, 0.1, 0.1
-# Correlation of entries: over how many doublings of the rows it falls to 1/e, and that with the other context.
-ALIKE, ALIKE_IN_CONTEXT = 2.0, 0.9
-# An innovation beyond FAR standard deviations is clipped there, and raises the variance by JUMP²: one outlier says
-# little, several in a row mean that the machine's speed has changed.
-FAR, JUMP = 3.0, 0.05
-# Above these slowdowns the machine counts as busy with other work: now, and when its speed was first measured. And the
-# share by which each forward moves the baseline towards a slower speed.
-BUSY, OUTPACED, FORGETTING = 1.5, 1.25, 0.001
+# The machine's speed is the median of the LAST forwards', so that a few outliers say nothing. A forward's own time
+# moves by OWN of what it took longer than expected at that speed, or of FAR (log seconds).
+LAST, OWN, FAR = 7, 0.1, 0.2
+# After so many seconds without a forward the last ones say nothing of the machine's speed now.
+LATELY = 10.0
+# How much longer a forward takes at the longer context before one was measured (log seconds).
+LONGER = 0.1
+# Above this slowdown the machine counts as busy with other work; and the share by which each forward moves the baseline
+# towards a slower speed.
+BUSY, FORGETTING = 1.5, 0.001
 # Overhead before any was measured, in seconds; and the weight of a new iteration in its moving average.
 OVERHEAD, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
@@ -94,59 +92,55 @@ class Forward(NamedTuple):
 class Estimate:
     """Current seconds of one side's forwards, at CONTEXTS and these row counts (`points`).
 
-    A Kalman filter (Kalman 1960) over log seconds: the machine's speed moves all entries, and each has an offset that
-    correlates with its neighbours'. Outliers are clipped (Huber 1964). count: forwards seen; seen: system time of the
-    last; level, baseline, begun: the log of the seconds' change by now, as usual, and when they were first measured.
+    The machine's speed moves all of them at once; each follows its own forwards slowly. count: forwards seen; seen:
+    system time of the last; level, baseline, begun: the log of the speed's change by now, as usual, and at first.
     """
 
     def __init__(self, points: Sequence[int]):
         self.points, self.count, self.seen = points, 0, 0.0
-        places = np.log2(np.tile(points, len(CONTEXTS)))
-        self.logs = np.log(1e-3) + np.repeat((0.0, LONGER), len(points))
-        contexts = np.repeat(range(len(CONTEXTS)), len(points))
-        self.own = np.exp(-np.abs(places[:, None] - places) / ALIKE)
-        self.own *= ALIKE_IN_CONTEXT ** np.abs(contexts[:, None] - contexts)
-        self.covariance = UNKNOWN**2 + OWN_UNKNOWN**2 * self.own
+        # [context][point], without the change of speed since.
+        self.logs = np.log(1e-3) + np.outer((0.0, LONGER), np.ones(len(points)))
+        self.measured = np.zeros(len(points), np.bool_)
+        self.late: deque[float] = deque(maxlen=LAST)
         self.level = self.baseline = self.begun = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
         """[context][point], in seconds."""
-        return tuple(map(tuple, np.exp(self.logs).reshape(len(CONTEXTS), -1).tolist()))
+        return tuple(map(tuple, np.exp(self.logs + self.level).tolist()))
 
     def weights(self, forward: Forward) -> np.ndarray:
         """The entries' weights in a forward's expected seconds: linear inter- and extrapolation."""
         long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
         above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
         share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
-        weights = np.zeros((len(CONTEXTS), len(self.points)))
-        weights[0, above - 1 : above + 1] = (1 - long) * (1 - share), (1 - long) * share
-        weights[1, above - 1 : above + 1] = long * (1 - share), long * share
-        return weights.ravel()
+        rows = np.zeros(len(self.points))
+        rows[above - 1 : above + 1] = 1 - share, share
+        return np.outer((1 - long, long), rows)
 
     def observe(self, forward: Forward) -> None:
         """Update by a forward, of at most twice the rows of the last point."""
-        shares = self.weights(forward) * np.exp(self.logs)
+        if time.time() - self.seen > LATELY:
+            self.late.clear()
+        weights = self.weights(forward)
+        shares = weights * np.exp(self.logs)
         expected = max(shares.sum(), SHORTEST)
-        shares /= expected
-        spread = self.covariance @ shares
-        variance = shares @ spread + NOISE**2
-        innovation, limit = log(forward.seconds / expected), FAR * sqrt(variance)
-        gain = spread / variance
-        moved = gain * max(-limit, min(limit, innovation))
-        self.logs += moved
-        self.covariance += DRIFT**2 + OWN_DRIFT**2 * self.own - gain[:, None] * spread
-        if abs(innovation) > limit:
-            self.covariance += JUMP**2
-        self.note_speed(float(moved.mean()))
-
-    def note_speed(self, moved: float) -> None:
-        """Count the forward, and update the baseline: at once to faster, slowly to slower."""
-        self.count, self.seen, self.level = self.count + 1, time.time(), self.level + moved
+        late, first = log(forward.seconds / expected), weights.any(axis=0) & ~self.measured
+        if first.any():
+            # What was never measured is as the last that was.
+            self.logs[:, ~self.measured] += late - self.level
+            self.measured |= first
+        else:
+            self.late.append(late)
+            self.level = median(self.late)
+            shares /= expected
+            # By least squares, normalised: beyond the longer context the shares are large.
+            self.logs += OWN * max(-FAR, min(FAR, late - self.level)) / (shares * shares).sum() * shares
+        self.count, self.seen = self.count + 1, time.time()
         if self.count <= len(self.points):
             self.begun = self.baseline = self.level
-        faster = self.level < self.baseline
-        self.baseline = self.level if faster else self.baseline + FORGETTING * (self.level - self.baseline)
+        # At once to faster, slowly to slower.
+        self.baseline = min(self.level, self.baseline + FORGETTING * (self.level - self.baseline))
 
     @property
     def slowdown(self) -> float:
@@ -156,7 +150,7 @@ class Estimate:
     @property
     def outpaced(self) -> bool:
         """Whether forwards have become so much faster that other work must have disturbed the first ones."""
-        return self.begun - self.baseline > np.log(OUTPACED)
+        return self.begun - self.baseline > log(BUSY)
 
     def kept(self) -> dict:
         """What a cache file holds."""
@@ -173,8 +167,8 @@ class Estimate:
         if not (possible and (table <= LONGEST).all() and 1 <= slowdown <= LONGEST):
             raise ValueError("no machine has such costs")
         self.count, self.seen = int(kept["count"]), float(kept["seen"])
-        self.logs, self.level = np.log(table).ravel(), float(np.log(slowdown))
-        self.covariance = JUMP**2 + OWN_RECALLED**2 * self.own
+        self.level = log(slowdown)
+        self.logs, self.measured[:] = np.log(table) - self.level, True
 
 
 class Costs:

@@ -202,7 +202,8 @@ def grow_sequences(
     p, q, score = proposals(model, logits, [root + 1], plan.sampling, plan.fresh)
     order = best_of(p, MAX_SEQUENCES)[0]
     best_p, best = p[0, order].tolist(), ids_of(order, model.known)
-    starts = first_sequences(model, q[0], order if score is p else best_of(score, MAX_SEQUENCES)[0], plan)
+    most = MAX_SEQUENCES if plan.sequences == "dynamic" else plan.sequences
+    starts = first_sequences(model, q[0], (order if score is p else best_of(score, most)[0])[:most], plan)
     steps = [ended_now(span)]
     lead = starts[0]
     if plan.longest == 1 or enough() or not lead.pays(plan):

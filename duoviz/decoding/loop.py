@@ -8,7 +8,7 @@ from itertools import count
 
 from torch import Tensor
 
-from duoviz.decoding.costs import Costs, Forward
+from duoviz.decoding.costs import LATELY, Costs, Forward
 from duoviz.decoding.drafter import Drafter, WhileFinite
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.iteration import Iteration, Node, Span
@@ -20,8 +20,8 @@ from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.team import borrowing
 
-# Every TRY_EVERY iterations, from TRY_FIRST on, run two on the other core set, unless it ran within LATELY seconds.
-TRY_EVERY, TRY_FIRST, LATELY = 48, 6, 60.0
+# Every TRY_EVERY iterations, from TRY_FIRST on, run two on the other core set, unless it ran lately.
+TRY_EVERY, TRY_FIRST = 48, 6
 
 
 def decode(plan: RunPlan) -> Iterator[Iteration]:

@@ -127,7 +127,7 @@ def scores(
 
 
 def best_of(scores: np.ndarray, count: int) -> np.ndarray:
-    """The columns of each row's largest scores, int64 [rows, count], the largest first; of equals the first."""
+    """The columns of each row's largest scores, int64 [rows, count], the largest first."""
     left, found = scores.copy(), []
     for _ in range(min(count, scores.shape[-1])):
         found.append(left.argmax(axis=-1))

@@ -101,7 +101,7 @@ class Copying:
         if known is None or not (more := sorted({token for token in tokens if token not in self.columns})):
             return logits
         self.known = torch.cat([known, torch.tensor(more)])
-        return np.hstack([logits, np.full((len(logits), len(more)), -np.inf, logits.dtype)])
+        return np.concatenate([logits, np.full((len(logits), len(more)), -np.inf, logits.dtype)], axis=1)
 
     def column(self, token: int) -> int | None:
         """Where the logits have a token; None where they have none of it."""

@@ -116,8 +116,6 @@ class Slots:
 
         The chain part is filled by ranges, only the tree beyond it is walked.
         """
-        if self.is_chain:
-            return np.tri(self.length - start, self.length, start, dtype=np.bool_)
         mask = np.zeros((self.length - start, self.length), np.bool_)
         for row, slot in enumerate(range(start, self.length)):
             while slot >= self.chain:
@@ -133,7 +131,7 @@ class Slots:
         place = {slot: number for number, slot in enumerate([slots[-1], *below], chain - 1)}
         parents = [place[self.parents[slot]] for slot in below]
         depths = [self.depths[slot] for slot in below]
-        self.parents, self.depths = list(range(-1, chain - 1)), list(range(chain))
+        self.parents[first:], self.depths[first:] = range(first - 1, chain - 1), range(first, chain)
         self.chain = chain
         self.enter(parents, depths)
         return first

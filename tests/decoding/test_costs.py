@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from duoviz import runner
-from duoviz.decoding.costs import ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
+from duoviz.decoding.costs import LATELY, ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
 from duoviz.decoding.settings import Settings
 from tests.decoding.made_costs import LONG, SHORT, costs
 from tests.tiny import tiny_engine
@@ -63,6 +63,16 @@ def test_a_machine_that_changes_its_speed_moves_all_entries_of_a_side():
     assert estimate.slowdown < 1.3
     follow(estimate, 30, slower=2.5)
     assert estimate.slowdown > 2
+
+
+def test_after_a_while_one_forward_says_how_fast_the_machine_is_now():
+    """On cores that are only tried now and then."""
+    for pause, reached in ((0.0, False), (LATELY + 1, True)):
+        estimate = begun()
+        follow(estimate, 60, slower=2.5)
+        estimate.seen -= pause
+        estimate.observe(Forward(1, SHORT, taken(1)))
+        assert (error(estimate, 0) < 0.2) == reached
 
 
 def test_an_entry_that_was_measured_wrong_is_put_right_by_its_own_forwards():

@@ -12,14 +12,14 @@ BY_RANK = plain().by_rank
 
 def test_the_rate_is_the_best_over_all_counts():
     seconds = [0.02 + 0.004 * rows for rows in range(40)]
-    for chances, before in (([0.9, 0.5, 0.3, 0.1], 0.003), ([0.6, 0.1], 0.004), ([], 0.001)):
+    for chances, before in (([0.1, 0.9, 0.5, 0.3], 0.003), ([0.6, 0.1], 0.004), ([], 0.001)):
         speed, rows, tokens = best_rate(chances, before, seconds)
-        by_hand = [(1 + sum(chances[:m])) / (before + seconds[m]) for m in range(1 + len(chances))]
+        by_hand = [(1 + sum(sorted(chances)[::-1][:m])) / (before + seconds[m]) for m in range(1 + len(chances))]
         assert speed == pytest.approx(max(by_hand)) and rows == by_hand.index(max(by_hand))
         assert tokens == pytest.approx(speed * (before + seconds[rows]))
     # Where rows cost nothing all are verified; where they are dear none is; never more than there are costs for.
     for costs, verified in ((FREE, 4), (FREE[:3], 2), ([0.05 * rows for rows in range(1, 41)], 0)):
-        assert best_rate([0.9, 0.5, 0.3, 0.1], 0.003, costs).rows == verified
+        assert best_rate([0.9, 0.5, 0.3, 0.1], 0.003, costs)[1] == verified
 
 
 def test_drafting_goes_on_as_long_as_it_pays():

@@ -29,25 +29,19 @@ class Decision(NamedTuple):
     seconds: float | None
 
 
-class Best(NamedTuple):
-    """The most expected tokens per second, how many nodes to verify for it, and the expected tokens."""
+def best_rate(values: Sequence[float], spent: float, target_seconds: Sequence[float]) -> tuple[float, int, float]:
+    """The most expected tokens per second, how many nodes to verify for it, and the expected tokens.
 
-    rate: float
-    rows: int
-    expected: float
-
-
-def best_rate(values: Sequence[float], spent: float, target_seconds: Sequence[float]) -> Best:
-    """The best number of nodes to verify. values: of the nodes, descending. spent: seconds of this iteration before the
-    target begins. target_seconds: T_target(1), T_target(2), …; the target adds a token of its own.
+    values: of the nodes. spent: seconds of this iteration before the target begins. target_seconds: T_target(1),
+    T_target(2), …; the target adds a token of its own.
     """
-    tokens = 1.0
-    best = Best(tokens / (spent + target_seconds[0]), 0, tokens)
-    for rows, value in enumerate(values[: len(target_seconds) - 1], 1):
+    tokens = expected = 1.0
+    rate, best = tokens / (spent + target_seconds[0]), 0
+    for rows, value in enumerate(sorted(values, reverse=True)[: len(target_seconds) - 1], 1):
         tokens += value
-        if (rate := tokens / (spent + target_seconds[rows])) > best.rate:
-            best = Best(rate, rows, tokens)
-    return best
+        if (after := tokens / (spent + target_seconds[rows])) > rate:
+            rate, best, expected = after, rows, tokens
+    return rate, best, expected
 
 
 def decide(
@@ -66,20 +60,18 @@ def decide(
     many nodes a step may forward.
     """
     waiting = [tree.value_of(index) for index in tree.waiting()[: max(widths, default=0)]]
-    values = sorted((node.value for node in tree.nodes), reverse=True)
-    now = best_rate(values, spent, target_seconds)
+    values = [node.value for node in tree.nodes]
+    rate, rows, tokens = best_rate(values, spent, target_seconds)
     further = []
     for wide in widths:
         if wide <= len(waiting):
             hoped = [value * chance for value in waiting[:wide] for chance in by_rank]
-            after = best_rate(sorted(values + hoped, reverse=True), spent + draft_seconds[wide - 1], target_seconds)
-            further.append((after, wide))
+            further.append((*best_rate(values + hoped, spent + draft_seconds[wide - 1], target_seconds), wide))
     if not further:
-        return Decision(0, now.rows, now.expected, now.rate, None, None)
-    best, wide = max(further, key=lambda case: case[0].rate)
-    seconds = draft_seconds[wide - 1] + target_seconds[best.rows] - target_seconds[now.rows]
-    pays = wide if best.rate > now.rate else 0
-    return Decision(pays, now.rows, now.expected, now.rate, best.expected - now.expected, seconds)
+        return Decision(0, rows, tokens, rate, None, None)
+    after, more_rows, more_tokens, wide = max(further, key=lambda case: case[0])
+    seconds = draft_seconds[wide - 1] + target_seconds[more_rows] - target_seconds[rows]
+    return Decision(wide if after > rate else 0, rows, tokens, rate, more_tokens - tokens, seconds)
 
 
 def steady_width(tree: Tree, draft_seconds: Sequence[float]) -> int:
