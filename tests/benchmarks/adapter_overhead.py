@@ -1,6 +1,6 @@
 """What watching costs transformers' `generate` with the embedded target and prompt lookup: watched and not, alternated.
 
-python -m tests.benchmarks.adapter_overhead [--prompts 7] [--tokens 64]
+python -m tests.benchmarks.adapter_overhead [--prompts 4] [--rounds 4] [--tokens 32]
 """
 
 import time
@@ -22,7 +22,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    options = arguments(__doc__, prompts=7, tokens=64).parse_args()
+    options = arguments(__doc__, prompts=4, rounds=4, tokens=32).parse_args()
     folder = embedded_target()
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder)
     own = {"do_sample": False, "max_new_tokens": options.tokens, "min_new_tokens": options.tokens}
@@ -37,7 +37,9 @@ def main() -> None:
     ratios = []
     for prompt in questions(1)[: options.prompts]:
         plain(prompt)
-        found = alternated({work.__name__: partial(seconds, partial(work, prompt)) for work in (plain, watched)}, 2)
+        found = alternated(
+            {work.__name__: partial(seconds, partial(work, prompt)) for work in (plain, watched)}, options.rounds
+        )
         ratios.append(median(found["watched"]) / median(found["plain"]))
         print(f"{prompt[:40]!r}: watched takes {ratios[-1]:.3f} times as long", flush=True)
     print(f"median over {len(ratios)} prompts: {median(ratios):.3f}")
