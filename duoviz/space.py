@@ -61,22 +61,6 @@ NEEDED = (
     f"assets/traces/{PLACES}",
     *(f"assets/traces/{method}{ENDING}" for method in METHODS),
 )
-# The command line, the Python API and what only these use: no page reads them.
-NOT_NEEDED = (
-    "duoviz/adapters/*",
-    "duoviz/api.py",
-    "duoviz/__main__.py",
-    "duoviz/command_line.py",
-    "duoviz/commands.py",
-    "duoviz/lab/picture.py",
-    "duoviz/lab/shipping.py",
-    "duoviz/options.py",
-    "duoviz/space.py",
-    "duoviz/notebook.py",
-    "duoviz/trace/types.py",
-    "duoviz/training/*",
-    "duoviz/workers/questions.py",
-)
 OURS = ("duoviz/", "assets/")
 
 # Without these there is no page; the last one tells a Space of ours from another.
@@ -110,12 +94,7 @@ def space_files(root: Path) -> list[str]:
 def matching(root: Path) -> set[str]:
     """The files of the kinds and places that the page needs; no hidden ones."""
     files = {path.relative_to(root) for pattern in NEEDED for path in root.glob(pattern) if path.is_file()}
-    return {
-        file.as_posix()
-        for file in files
-        if not any(file.match(pattern) for pattern in NOT_NEEDED)
-        and not any(part.startswith(".") for part in file.parts)
-    }
+    return {file.as_posix() for file in files if not any(part.startswith(".") for part in file.parts)}
 
 
 def tracked(root: Path) -> set[str] | None:

@@ -39,8 +39,7 @@ LEFT = """
     my-results/report.html tests/test_app.py assets/notes.txt assets/datastore/.DS_Store assets/draft/selfchat.npz
     assets/draft/checkpoint.safetensors assets/prompts/mine.jsonl assets/traces/mine.duoviz.json duoviz/.web.py.swp
     duoviz/.idea/x.py duoviz/secrets.json duoviz/web/front/visualizer/page.js duoviz/web/app.pyi
-    duoviz/web/__pycache__/app.cpython-311.pyc duoviz/__main__.py duoviz/command_line.py duoviz/commands.py
-    duoviz/options.py duoviz/space.py duoviz/training/student.py
+    duoviz/web/__pycache__/app.cpython-311.pyc
 """.split()
 
 
@@ -130,14 +129,14 @@ def imported(file: Path, root: Path) -> set[str]:
     return found
 
 
-def test_the_modules_sent_are_those_that_the_page_imports():
+def test_all_modules_that_the_page_imports_are_sent():
     reached, waiting = set(), {"app.py"}
     while waiting:
         reached |= waiting
         found = set().union(*(imported(space.ROOT / file, space.ROOT) for file in waiting))
         packages = {f"{parent.as_posix()}/__init__.py" for file in found for parent in list(Path(file).parents)[:-1]}
         waiting = (found | packages) - reached
-    assert {file for file in space.space_files(space.ROOT) if file.endswith(".py")} == reached
+    assert len(reached) > 100 and reached <= {*space.space_files(space.ROOT)}
 
 
 def test_everything_in_the_two_folders_is_sent_or_known_not_to_be():
