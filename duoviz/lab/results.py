@@ -24,9 +24,21 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from duoviz.lab.course import forward_seconds
-from duoviz.lab.files import DATA, REPORT, opened_zip, own_files, plain_name, telling, write_atomically
+from duoviz.lab.files import (
+    DATA,
+    ENVIRONMENT,
+    FAILED,
+    FORWARDS,
+    PLAN,
+    REPORT,
+    opened_zip,
+    own_files,
+    plain_name,
+    telling,
+    write_atomically,
+    wrong_in_answer,
+)
 from duoviz.lab.rows import Row, key
-from duoviz.lab.schema import ENVIRONMENT, FAILED, FORWARDS, PLAN, wrong_in_answer
 from duoviz.lab.tasks import MAX_TASKS, LabError
 from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file, wrong_field
 
