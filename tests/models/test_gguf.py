@@ -6,7 +6,7 @@ from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from duoviz.models.checkpoint import LLAMA_FIELDS, read_json
-from duoviz.models.gguf import convert_gguf
+from duoviz.models.embedded import convert_gguf
 from tests.models.small_gguf import write_gguf
 
 
