@@ -17,9 +17,9 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.embedded import embedded_target
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_pair
-from duoviz.training.chances import fit_chances
 from duoviz.training.corpus import ARRAYS, Row, load_corpus, sample
 from duoviz.training.distillation import HELD_OUT, Recipe, train_draft
+from duoviz.training.fitting import fit_chances
 from duoviz.training.selfchat import make_corpus
 from duoviz.training.student import export_assistant
 

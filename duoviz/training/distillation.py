@@ -22,9 +22,9 @@ from duoviz.models.cache import cache_folder
 from duoviz.models.cores import available_cores
 from duoviz.models.llama import load_llama
 from duoviz.models.load import target_device
-from duoviz.training.copying import Copied, assumed, fit_copying
 from duoviz.training.corpus import Row, batches, digest, load_corpus, most_frequent, padded, sample, whole_texts
 from duoviz.training.evaluation import scores
+from duoviz.training.fitting import Copied, assumed, fit_copying
 from duoviz.training.student import Student, cut_from_target, read_student, ridge_map, save_draft
 from duoviz.training.teacher import Best, Teacher
 

@@ -12,8 +12,8 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.llama import load_llama
 from duoviz.models.load import target_device
-from duoviz.training.copying import answer_logits
 from duoviz.training.corpus import Row
+from duoviz.training.fitting import answer_logits
 from duoviz.training.student import Student
 
 POSITIONS = 8

@@ -15,8 +15,8 @@ from transformers.models.llama.modeling_llama import LlamaRMSNorm
 from duoviz.models.checkpoint import Checkpoint, read_config
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
-from duoviz.training.copying import START_WEIGHTS
 from duoviz.training.corpus import Row, padded
+from duoviz.training.fitting import START_WEIGHTS
 
 # A draft's shape: fields of transformers' LlamaConfig, then the width of the embedding table, which is projected up to
 # hidden_size, and how many ids of the vocabulary the head knows.

@@ -8,7 +8,7 @@ import pytest
 from duoviz.decoding.acceptance_table import EDGES, FILE, RANKS, fitted_table
 from duoviz.models.llama import load_llama
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
-from duoviz.training.chances import Counts, count_copies, fit_chances
+from duoviz.training.fitting import Counts, count_copies, fit_chances
 
 
 def test_a_draft_that_is_the_target_is_always_right(target_folder, tested, tmp_path):

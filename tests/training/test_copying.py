@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
-from duoviz.training import copying
-from duoviz.training.copying import LARGEST_WEIGHT, LONGEST, assumed, fit_copying, fit_weights, observe
+from duoviz.training import fitting
 from duoviz.training.corpus import Row
+from duoviz.training.fitting import LARGEST_WEIGHT, LONGEST, assumed, fit_copying, fit_weights, observe
 from tests.weights import tiny_decoder
 
 
@@ -45,7 +45,7 @@ def test_fitted_on_a_corpus_and_written_to_the_config(tmp_path):
 
 
 def test_what_is_assumed_is_the_look_up_before_each_answer_token(monkeypatch):
-    monkeypatch.setattr(copying, "START_WEIGHTS", [[number / 10 for number in range(1, 9)]] * 3)
+    monkeypatch.setattr(fitting, "START_WEIGHTS", [[number / 10 for number in range(1, 9)]] * 3)
     text = [5, 6, 7, 5, 6, 7, 5, 9]
     found = assumed([row(text, [3, 5, 6, 7])], {5: 1, 6: 2, 7: 3})
     # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 5 6 7 5 → 6.

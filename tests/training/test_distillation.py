@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from duoviz.models.llama import load_llama
 from duoviz.training import distillation
 from duoviz.training import teacher as teaching
-from duoviz.training.copying import Copied
 from duoviz.training.corpus import load_corpus
 from duoviz.training.distillation import Recipe, agreement, divergence, learning_rate, prepared, train, train_draft
+from duoviz.training.fitting import Copied
 from duoviz.training.student import cut_from_target, save_draft
 from duoviz.training.teacher import Best, Teacher
 
