@@ -69,8 +69,8 @@ def transformers_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
     yield f"transformers, assistant γ={BUDGET}", partial(write, assistant_model=assistant)
 
 
-def llama_cpp_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
-    """llama.cpp, greedy, each on as many threads as it has cores."""
+def gguf_files() -> tuple[Path, Path]:
+    """The embedded target as it is fetched, for llama.cpp, and with its numbers in float32."""
     import llama_cpp
 
     folder = cache_folder() / "peers"
@@ -84,6 +84,14 @@ def llama_cpp_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
         if llama_cpp.llama_model_quantize(str(given).encode(), str(part).encode(), options):
             raise RuntimeError(f"llama.cpp could not write {floats}")
         part.replace(floats)
+    return given, floats
+
+
+def llama_cpp_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
+    """llama.cpp, greedy, each on as many threads as it has cores."""
+    import llama_cpp
+
+    given, floats = gguf_files()
 
     def write(model, cores: tuple[int, ...], prompt: str, count: int) -> Written:
         tokens: list[int] = []
