@@ -1,12 +1,14 @@
 """Speed by the text's length, beside llama.cpp in float32: how long the prompt is read, and tokens a second after it.
 
-    python -m tests.benchmarks.contexts [--contexts 100,500,2000,4000] [--prompts 3] [--methods NAME,…]
+    python -m tests.benchmarks.contexts [--contexts 100,500,2000,4000] [--prompts 3] [--methods NAME,…] [--python]
 
-The prompts are so many tokens of this project's documentation, 48 tokens are written, all take turns on each prompt.
-llama.cpp runs where `llama-cpp-python` is installed. Medians over the prompts; speeds are compared on the same prompt.
+The prompts are so many tokens of this project's documentation, with --python of Python's own help topics. 48 tokens are
+written, and all take turns on each prompt. llama.cpp runs where `llama-cpp-python` is installed. Medians over the
+prompts; speeds are compared on the same prompt.
 """
 
 import importlib.util
+import pydoc_data.topics
 import time
 from functools import partial
 from pathlib import Path
@@ -33,10 +35,9 @@ class Written(NamedTuple):
     tau: float
 
 
-def documentation(pair: Pair, tokens: int, number: int) -> str:
-    """So many tokens of the documentation, from the given one of its files on."""
-    files = sorted(Path("docs").glob("*.md"))
-    text = "\n".join(file.read_text() for file in files[number:] + files[:number])
+def beginning(pair: Pair, parts: list[str], tokens: int, number: int) -> str:
+    """So many tokens of the parts of a text, from the given part on."""
+    text = "\n".join(parts[number:] + parts[:number])
     return pair.tokenizer.decode(pair.encode(text[: 6 * tokens], raw=True)[:tokens])
 
 
@@ -61,8 +62,10 @@ def llama_cpp_reader(pair: Pair, longest: int):
 
 def main() -> None:
     options = arguments(
-        __doc__, contexts="100,500,2000,4000", prompts=3, methods="speculative,duodecoding,duotree"
+        __doc__, contexts="100,500,2000,4000", prompts=3, methods="speculative,duodecoding,duotree", python=False
     ).parse_args()
+    docs = [file.read_text() for file in sorted(Path("docs").glob("*.md"))]
+    parts = list(pydoc_data.topics.topics.values()) if options.python else docs
     engine, contexts = load_engine(), [int(context) for context in options.contexts.split(",")]
     lanes = runs.lanes(options.methods.split(","), Settings(max_new_tokens=NEW_TOKENS))
     peers = {}
@@ -79,7 +82,7 @@ def main() -> None:
     for context in contexts:
         found: dict[str, list[Written]] = {}
         for number in range(options.prompts):
-            prompt = documentation(engine.pair, context, number)
+            prompt = beginning(engine.pair, parts, context, number)
             works = {lane.name: partial(ours, lane, prompt) for lane in lanes}
             works |= {name: partial(write, prompt) for name, write in peers.items()}
             if not number:
