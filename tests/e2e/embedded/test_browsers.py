@@ -1,0 +1,127 @@
+"""What a visitor does, in Firefox and in WebKit, wide and as on a phone: what Chromium's tests show in detail."""
+
+import pytest
+
+from duoviz.recordings import FOLDER as TRACES
+from duoviz.web.lessons.course import read_course
+from duoviz.web.pages.learn import LESSONS
+from tests.e2e.browsers import BROWSERS, Visitor
+
+LIVE = "#visualizer .dv"
+
+
+def first_screen(visitor, url):
+    visitor.driver.get(url)
+    visitor.find(".dv-first")
+    visitor.wait("document.querySelectorAll('.dv-first-side').length === 2")
+    visitor.press("Look inside this run")
+    visitor.wait("!document.querySelector('.dv-first')")
+    visitor.is_at(LIVE, state="recording")
+
+
+def story(visitor, url):
+    visitor.press("How it works")
+    for number in range(1, 8):
+        visitor.is_at(".dv-story", stop=str(number))
+        visitor.find(".dv-story-figure")
+        visitor.press("Step forward", ".dv-story button")
+    visitor.wait("!document.querySelector('.dv-story')?.checkVisibility()")
+
+
+def run(visitor, url):
+    visitor.press(part="#settings > button")
+    visitor.type("#max-new-tokens input", "24")
+    visitor.press(part="#generate")
+    visitor.is_at(LIVE, state="done")
+    assert visitor.run(f"return document.querySelectorAll('{LIVE} .dv-token').length") == 24
+
+
+def step_back(visitor, url):
+    before = int(visitor.run(f"return document.querySelector('{LIVE}').dataset.shown"))
+    visitor.press("Step back", f"{LIVE} button")
+    visitor.is_at(LIVE, shown=str(before - 1))
+
+
+def trace(visitor, url):
+    visitor.press(part=f"{LIVE} .dv-menu-files summary")
+    visitor.press("Save trace")
+    file = visitor.saved("*.duoviz.json")
+    visitor.run(f"document.querySelector('{LIVE} input[type=file]').hidden = false")
+    visitor.driver.find_element("css selector", f"{LIVE} input[type=file]").send_keys(str(file))
+    visitor.is_at(LIVE, file="yes", state="done")
+    assert visitor.run(f"return document.querySelectorAll('{LIVE} .dv-token').length") == 24
+
+
+def presentation(visitor, url):
+    visitor.press("Present")
+    visitor.find(":root[data-present]")
+    visitor.press("End presentation")
+    visitor.wait("!document.querySelector(':root[data-present]')")
+
+
+def race(visitor, url):
+    visitor.press("Compare", "[role=tab]")
+    visitor.press("Race settings")
+    visitor.type("#compare-max-new-tokens input", "16")
+    visitor.press(part="#race")
+    visitor.is_at(".dv-race", state="done")
+    visitor.press("To the finish")
+    visitor.reads(".dv-headline", "tokens/s")
+
+
+def lesson(visitor, url):
+    visitor.press("Learn", "[role=tab]")
+    first = read_course(LESSONS, TRACES).lessons[0]
+    number, question = next((at, page["question"]) for at, page in enumerate(first["pages"], 1) if page["question"])
+    for at in range(1, number):
+        visitor.is_at(".dl", lesson=first["name"], page=str(at))
+        visitor.press(part=".dl-pages button:last-child")
+    visitor.is_at(".dl", page=str(number))
+    right = next(at for at, option in enumerate(question["options"], 1) if option["right"])
+    visitor.press(part=f".dl-option:nth-child({right})")
+    visitor.is_at(".dl-verdict", right="true")
+
+
+def game(visitor, url):
+    visitor.run("location.hash = '#tab=learn&draft=7'")
+    for _ in range(3):
+        visitor.press(part=".dg-option")
+    visitor.press("Check")
+    visitor.reads(".dg-told", "in one forward pass")
+    visitor.press("Next round")
+    visitor.reads(".dg-where", "Round 2 of 8")
+
+
+def lab(visitor, url):
+    visitor.press("Lab", "[role=tab]")
+    for drawn in (".ll-map", ".ll-bar"):
+        visitor.find(drawn)
+    visitor.press(part='.ll-thumbnail[data-part="table-1"]')
+    visitor.find("#lab-part table")
+
+
+def link(visitor, url):
+    visitor.press("Live", "[role=tab]")
+    visitor.type("#prompt textarea", "Why is the sea salt?")
+    visitor.press("Copy link")
+    copied = visitor.find(".dv-share-link").get_property("value")
+    visitor.driver.get("about:blank")
+    visitor.driver.get(copied)
+    visitor.reads(".dv-share-message", "Prompt and settings loaded")
+    assert visitor.find("#prompt textarea").get_property("value") == "Why is the sea salt?"
+
+
+JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link)
+
+
+@pytest.mark.parametrize("name", BROWSERS)
+@pytest.mark.parametrize("width", (1280, 390))
+def test_a_visitor_finds_all_there_is(space, tmp_path, name, width):
+    url, _ = space
+    with BROWSERS[name](tmp_path) as driver:
+        visitor = Visitor(driver, tmp_path)
+        visitor.resize(width)
+        for journey in JOURNEYS:
+            journey(visitor, url)
+            assert visitor.run("return document.documentElement.scrollWidth - innerWidth") <= 1, journey.__name__
+            assert visitor.faults(url) == [], journey.__name__
