@@ -15,7 +15,7 @@ from tests.parts import NOT_QUICK, TESTS
 from tests.scheduling import Stretches
 
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
-NEEDS = {"embedded": "embedded_engine", "browser": "browser"}
+NEEDS = {"embedded": "embedded_engine", "browser": "browser", "other_browser": "visitor"}
 
 
 def pytest_ignore_collect(collection_path, config):
