@@ -1,4 +1,4 @@
-"""What a visitor does, in Firefox and in WebKit, wide and as on a phone: what Chromium's tests show in detail."""
+"""What a visitor does, in Firefox and in WebKit: what Chromium's tests show in detail."""
 
 import pytest
 
@@ -64,16 +64,6 @@ def presentation(visitor, url):
     visitor.wait("!document.querySelector(':root[data-present]')")
 
 
-def race(visitor, url):
-    visitor.press("Compare", "[role=tab]")
-    visitor.press("Race settings")
-    visitor.type("#compare-max-new-tokens input", "16")
-    visitor.press(part="#race")
-    visitor.is_at(".dv-race", state="done")
-    visitor.press("To the finish")
-    visitor.reads(".dv-headline", "tokens/s")
-
-
 def lesson(visitor, url):
     visitor.press("Learn", "[role=tab]")
     first = read_course(LESSONS, TRACES).lessons[0]
@@ -116,15 +106,14 @@ def link(visitor, url):
     assert visitor.find("#prompt textarea").get_property("value") == "Why is the sea salt?"
 
 
-JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link)
+JOURNEYS = (first_screen, story, run, step_back, trace, presentation, lesson, game, lab, link)
 
 
-@pytest.fixture(params=[(name, width) for name in BROWSERS for width in (1280, 390)], ids=str)
+@pytest.fixture(params=BROWSERS)
 def visitor(request, tmp_path):
-    name, width = request.param
-    with BROWSERS[name](tmp_path) as driver:
+    with BROWSERS[request.param](tmp_path) as driver:
         visitor = Visitor(driver, tmp_path)
-        visitor.resize(width)
+        visitor.resize(1280)
         yield visitor
 
 
