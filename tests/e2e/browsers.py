@@ -134,6 +134,7 @@ class Visitor:
         field.click()
         self.run("arguments[0].select()", field)
         field.send_keys(text, Keys.TAB)
+        self.wait("arguments[0].value === arguments[1]", field, text)
 
     def saved(self, pattern):
         """The file that was saved last, once it is whole."""

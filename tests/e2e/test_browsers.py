@@ -33,11 +33,9 @@ def story(visitor, url):
 
 
 def run(visitor, url):
-    visitor.press(part="#settings > button")
-    visitor.type("#max-new-tokens input", "24")
     visitor.press(part="#generate")
     visitor.is_at(LIVE, state="done")
-    assert 1 <= tokens(visitor) <= 24
+    assert tokens(visitor)
 
 
 def step_back(visitor, url):
