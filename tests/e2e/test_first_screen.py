@@ -69,7 +69,7 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     # It plays by itself, so slowly that it can be followed, and to the end.
     expect(page.locator(".dv-speed")).to_have_value("3 s")
     page.locator(".dv-speed").select_option("4")
-    expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last}")
+    expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last} after the prompt")
     page.get_by_role("button", name="Copy link").click()
     # Without its iteration, a link would play it anew.
     expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
@@ -130,7 +130,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     calm.goto(loaded)
     expect(calm.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
     last = len(recording[1]["iterations"]) - 1
-    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last}$"))
+    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last} after the prompt$"))
     # Where it comes from can be read whole, and takes nothing from the stage.
     for viewport in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
         calm.set_viewport_size(viewport)
@@ -142,14 +142,14 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     choose(calm, "SpS")
     expect(calm.locator(".dv-origin")).to_contain_text("(SpS), recorded on")
     last = len(json.loads((recording[0] / "speculative.duoviz.json").read_text())["iterations"]) - 1
-    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last}$"))
+    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last} after the prompt$"))
     for name in ("First iteration", "Step forward", "Copy link"):
         calm.get_by_role("button", name=name).click()
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=speculative&.*&recording=1$"))
     link = calm.locator(".dv-share-link").input_value()
     page.goto(link)
     expect(page.locator(".dv-origin")).to_contain_text("(SpS), recorded on")
-    expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last}")
+    expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last} after the prompt")
     # The link of a recording that plays would name no iteration.
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator(".dv-share-link")).to_have_value(link)

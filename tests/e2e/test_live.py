@@ -22,6 +22,45 @@ def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
     assert 3 <= page.locator(".dv-token").count() < 4000
 
 
+def test_a_run_is_played_slowly_behind_it_until_it_is_to_be_followed_and_that_is_kept(page, site):
+    page.add_init_script("localStorage.removeItem('duoviz pace')")
+    start_endless(page, site.url)
+    dv, where, stop = page.locator("#visualizer .dv"), page.locator(".dv-where"), page.locator("#stop")
+    follow, slowly = [page.get_by_role("button", name=name) for name in ("Follow live", "Watch it slowly")]
+
+    def is_behind():
+        return int(dv.get_attribute("data-shown")) < int(dv.get_attribute("data-iterations")) - 1
+
+    expect(where).to_have_text(re.compile(r"^Iteration \d+ of \d+ so far"))
+    assert is_behind()
+    # The text and the figures are the whole run's; of the text, what is not shown yet looks so.
+    assert page.locator(".dv-later .dv-token").count() > 0
+    expect(page.locator("[data-number=tps]")).to_have_text(re.compile(r"\d"))
+    follow.click()
+    expect(where).to_have_text(re.compile(r"^Following the run: iteration \d+$"))
+    # So is the next run, until it is to be watched slowly again; stopped, what is played stands still.
+    stop.click()
+    press_endless(page)
+    expect(where).to_have_text(re.compile("^Following the run"))
+    slowly.click()
+    expect(where).to_have_text(re.compile(r"^Iteration \d+ of \d+ so far"))
+    stop.click()
+    press_endless(page)
+    expect(dv).to_have_attribute("data-playing", "yes")
+    stop.click()
+    expect(dv).to_have_attribute("data-state", "done")
+    expect(dv).to_have_attribute("data-playing", "no")
+    assert is_behind()
+    # One that ends by itself is played on.
+    set_tokens(page, 20)
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message")).to_contain_text("Finished")
+    expect(dv).to_have_attribute("data-playing", "yes")
+    page.get_by_role("button", name="Skip to the end").click()
+    last = int(dv.get_attribute("data-iterations")) - 1
+    expect(where).to_have_text(f"Iteration {last} of {last} after the prompt")
+
+
 def test_a_run_that_is_started_during_another_ends_it(page, site):
     open_live(page, site.url)
     for place in ("#prompt textarea", "#method input:checked"):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import fits, open_live, set_tokens, settle
+from tests.e2e.pages import fits, open_live, set_tokens, settle, start_endless
 
 PARTS = ["#prompt", "#method", "#generate", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
 PARTS += [".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing", ".dv-fold"]
@@ -171,12 +171,36 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
     end.click()
 
 
-def test_on_a_phone_player_sentence_text_and_tree_come_first_and_nothing_is_wider(stage):
+def test_on_a_phone_a_run_has_the_screen_and_the_form_unfolds_when_it_is_pressed(page, site):
+    start_endless(page, site.url)
+    page.set_viewport_size({"width": 390, "height": 844})
+    order = [".dv-text-box", ".dv-tree-box", ".dv-sentence", ".dv-controls"]
+    prompt, method = page.locator("#prompt textarea"), page.locator("#method")
+
+    def check_folded():
+        expect(method).to_be_hidden()
+        places = boxes(page, ["#prompt", *order])
+        tops = [places[part][1] for part in ["#prompt", *order]]
+        assert tops == sorted(tops) and places[".dv-tree-box"][1] <= 310, places
+        assert fits(page)
+
+    check_folded()
+    # The buttons and the slider are one row, with the number of the iteration above it.
+    assert page.locator(".dv-controls").bounding_box()["height"] < 70
+    page.locator("#stop").click()
+    expect(page.locator("#generate")).to_be_visible()
+    check_folded()
+    prompt.click()
+    expect(method).to_be_visible()
+    expect(page.locator("#settings")).to_be_visible()
+
+
+def test_on_a_phone_text_tree_sentence_and_player_come_first_and_nothing_is_wider(stage):
     stage.set_viewport_size({"width": 390, "height": 844})
     places = boxes(stage)
-    order = [".dv-controls", ".dv-sentence", ".dv-text-box", ".dv-tree-box", ".dv-numbers", ".dv-timeline-drawing"]
+    order = [".dv-text-box", ".dv-tree-box", ".dv-sentence", ".dv-controls", ".dv-numbers", ".dv-timeline-drawing"]
     tops = [places[part][1] for part in order]
-    assert tops == sorted(tops) and places[".dv-tree-box"][1] < 740
+    assert tops == sorted(tops)
     for tab in ("Compare", "Learn", "Lab", "Live"):
         stage.get_by_role("tab", name=tab).click()
         expect(stage.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")

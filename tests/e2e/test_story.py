@@ -73,6 +73,31 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
         page.get_by_role("button", name="Side by side", exact=True).click()
         expect(first).to_have_attribute("data-over", "no")
+
+
+def test_space_holds_the_first_screen_and_escape_closes_what_is_open_before_it(browser, shipped):
+    with first_visit(browser, shipped, clocked=True) as page:
+        first, settings = page.locator(".dv-first"), page.locator("#settings > button")
+        counts = first.locator(".dv-first-count")
+        expect(first).to_have_attribute("data-over", "no")
+        page.clock.pause_at(page.evaluate("Date.now() + 100"))
+
+        def goes_on():
+            before = counts.all_inner_texts()
+            page.clock.run_for(1500)
+            return counts.all_inner_texts() != before
+
+        # Also from the knob, which has no use for it.
+        for press in (page.keyboard.press, first.locator("input").press):
+            wait_until(goes_on)
+            press("Space")
+            page.clock.run_for(100)
+            assert not goes_on()
+            press("Space")
+        settings.click()
+        page.keyboard.press("Escape")
+        expect(settings).not_to_have_class(re.compile("open"))
+        expect(first).to_be_visible()
         page.keyboard.press("Escape")
         expect(first).to_be_hidden()
 

@@ -1,5 +1,7 @@
 """Guess, then check: an iteration played slowly shows at each moment what was known then."""
 
+from playwright.sync_api import expect
+
 from duoviz import runner
 from duoviz.decoding.settings import Settings
 from tests.e2e.pages import send, settle, shown
@@ -52,6 +54,16 @@ def test_the_slides_of_an_iteration_are_its_moments(modules):
             is_over = slide["moment"] >= iteration["target"]["end"]
             assert is_over or iteration["checked"] or not slide["taken"]
     assert {"unborn", "pending", "accepted", "rejected", "correction"} <= seen
+
+
+def test_what_is_played_behind_a_run_says_how_far(plain_page):
+    page, (*events, end) = plain_page, events_of(recorded("duodecoding"))
+    send(page, [{"type": "reset", "pace": "3 s"}, *(event for event in events if event["type"] != "reset")])
+    where, behind = page.locator(".dv-where"), round(events[-1]["iteration"]["sync"])
+    assert behind > 0
+    expect(where).to_have_text(f"The prompt's pass · {behind} s behind")
+    send(page, [end])
+    expect(where).to_have_text("The prompt's pass · 3 s each")
 
 
 # What stands on the stage in each frame from now on.

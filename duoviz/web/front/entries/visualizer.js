@@ -6,7 +6,7 @@ import { know } from "../visualizer/methods.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
-import { passFocus, startFromChips } from "../share/form.js";
+import { foldForRuns, passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
 import { createStory, NO_STORY, opensItself, TOLD } from "../story/story.js";
 import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js";
@@ -37,6 +37,7 @@ export function start({ element, props, server, methods }) {
   const uncover = () => [story, first].forEach((each) => each.close());
   page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first.of(method)]) };
   passFocus(root);
+  foldForRuns(root);
   startFromChips();
   // The element's own id is another one each time the page is loaded.
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;

@@ -3,7 +3,6 @@
 import { el, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
-import { PRESSED } from "../visualizer/keys.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
 import { count, duration } from "../visualizer/words.js";
@@ -112,9 +111,9 @@ export function createFirstScreen({ told, alone, expected, tell, look }) {
     show();
     frames.ask();
   };
-  const onKey = (event) => {
-    if (event.key !== " " || event.target.closest(PRESSED)) return;
-    event.preventDefault();
+  // At its end it begins again.
+  const toggle = () => {
+    if (clock >= lasts()) return play();
     isHeld = !isHeld;
     frames.ask();
   };
@@ -137,12 +136,11 @@ export function createFirstScreen({ told, alone, expected, tell, look }) {
     el("p", { class: "dv-first-about" }, `Prompt: “${told.header.prompt}” ${where}`, again),
     above.node, below.node, now, ...(knob ? [knob] : []), end,
     el("div", { class: "dv-first-buttons" }, textButton("Show me in a minute", tell), textButton("Look inside this run", look)));
-  node.addEventListener("keydown", onKey);
   above.set(other);
   below.set(measured);
   watchSize(above.node, (wide) => {
     width = wide;
     layOut();
   });
-  return { node, play, stop: frames.stop };
+  return { node, play, toggle, stop: frames.stop };
 }

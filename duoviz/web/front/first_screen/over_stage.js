@@ -1,7 +1,7 @@
 // The first screen over the stage: it opens at a first visit, or with its button, and then gives way.
 
 import { textButton } from "../visualizer/dom.js";
-import { ALONE, setSeen, TOLD } from "../story/story.js";
+import { ALONE, listenToKeys, setSeen, TOLD } from "../story/story.js";
 import { createFirstScreen } from "./first_screen.js";
 
 export const NO_FIRST_SCREEN = { isOpen: () => false, close() {}, open() {}, of() {} };
@@ -60,8 +60,6 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
     if (next && isFree) (next.checkVisibility() ? next : root).focus({ preventScroll: true });
     onClose();
   }
-  addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && isOpen) close(button);
-  });
+  listenToKeys(() => isOpen && screen.node.checkVisibility(), { " ": () => screen.toggle(), Escape: () => close(button) });
   return { isOpen: () => isOpen, open, close, of };
 }

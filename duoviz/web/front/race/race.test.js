@@ -10,6 +10,7 @@ import {
   advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf,
   tokensOf,
 } from "./model.js";
+import { csvOf } from "./race_file.js";
 
 const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));
 const BASELINE = { name: "Vanilla", method: "vanilla", baseline: true };
@@ -36,6 +37,16 @@ function raceAt(clock, race = ended()) {
   return race;
 }
 const standings = (race) => race.lanes.map((lane) => standing(race, lane));
+
+test("a race as CSV has a line for each run of each lane, and no name is a formula", () => {
+  const lanes = [LANES[0], { ...LANES[1], name: '=A1 "x"' }];
+  const more = laneEvents("SpS", endingAt(4), { repeat: 1 });
+  const other = laneEvents(lanes[1].name, endingAt(0.5));
+  const race = raceAfter(beginning({ lanes, repeats: 2 }), ...SPS, ...more, ...other);
+  assert.deepEqual(csvOf(race).split("\n").slice(1), [
+    '"SpS",1,2,2,1,1,1', '"SpS",2,1,4,0.25,4,1', `"'=A1 ""x""",1,1,0.5,2,0.5,1`, "",
+  ]);
+});
 
 test("what φ compares with is no side, and a race ends with its slower side", () => {
   const race = raceAfter(beginning({ lanes: [...LANES, BASELINE] }), ...RUNS, ...laneEvents("Vanilla", endingAt(9)));

@@ -4,7 +4,7 @@ import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualize
 import { traceOf } from "../visualizer/export.js";
 import { isObject, parseJson, wrongPlace } from "../visualizer/json.js";
 import { fetchRecording } from "../visualizer/opening.js";
-import { eventsOf } from "../visualizer/state.js";
+import { eventsOf, runningNumbers, stateAfter } from "../visualizer/state.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
@@ -15,6 +15,20 @@ export function raceOf({ lanes, repeats, result }) {
     .map(([repeat, run]) => ({ lane: name, repeat, trace: traceOf(run) })));
   const saved = lanes.map(({ name, method, baseline }) => ({ name, method, baseline }));
   return { schema: READS_SCHEMA, repeats, lanes: saved, recordings, result };
+}
+
+const COLUMNS = "method,round,tokens,seconds,tokens per second,seconds to the first token,tokens per pass";
+
+// A line for each run. A name is no formula, whatever a file calls it.
+export function csvOf({ lanes }) {
+  const named = (name) => `"${name.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+  const ran = ([, run]) => run.iterations.length;
+  const lines = lanes.flatMap(({ name, runs }) => [...runs].filter(ran).map(([round, run]) => {
+    const { totals, iterations } = stateAfter(eventsOf(run));
+    const { tps, ttft, tau } = runningNumbers({ totals, iterations, header: null }, totals.length - 1);
+    return [named(name), round + 1, totals.at(-1).tokens, iterations.at(-1).sync, tps, ttft, tau].join(",");
+  }));
+  return `${[COLUMNS, ...lines].join("\n")}\n`;
 }
 
 export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, speed = 1 } = {}) {

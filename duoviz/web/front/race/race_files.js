@@ -11,7 +11,7 @@ import { countersOf, standing } from "./column.js";
 import { createCurves } from "./curves.js";
 import { headlineOf } from "./finish.js";
 import { advanceClock, canReplay, endOf, hasEnded, placeSides, sidesOf } from "./model.js";
-import { raceOf, readRace } from "./race_file.js";
+import { csvOf, raceOf, readRace } from "./race_file.js";
 
 const FINISH_SECONDS = 2;
 const [EDGE_SPACE, COLUMN_SPACE, NAME_TOP, COUNT_TOP, TEXT_TOP, TEXT_LINES] = [32, 32, 92, 132, 150, 9];
@@ -125,15 +125,19 @@ export function createRaceFiles({ view, race, isBusy, hasOwn, showRace, showOwn 
     save(blob, name);
     tell(savedAs(name));
   });
+  const table = textButton("Save CSV", () => {
+    save(new Blob([csvOf(race)], { type: "text/csv" }), `${nameOf(race)}.csv`);
+    tell(savedAs(`${nameOf(race)}.csv`));
+  });
   const back = textButton("Back to your race", showOwn);
-  const tools = el("div", { class: "dv-tools" }, ...opener, saved, filmed);
+  const tools = el("div", { class: "dv-tools" }, ...opener, saved, table, filmed);
   const hint = el("p", { class: "dv-note" }, "A race file (.duorace.json) holds every measured round; you can also drop one here. "
     + "A film (WebM) shows the race at the chosen speed, for slides, and takes that long to make.");
   return {
     node: section("files", "Files", message, filming.node, back, menu("race", "Files", tools, hint)),
     draw() {
       if (isBusy()) filming.stop();
-      for (const button of [saved, filmed]) button.disabled = !canReplay(race) || !race.result;
+      for (const button of [saved, table, filmed]) button.disabled = !canReplay(race) || !race.result;
       back.hidden = race.file === null || !hasOwn() || isBusy();
       if (epoch !== race.epoch) tell("");
       epoch = race.epoch;

@@ -2,7 +2,7 @@
 
 import { el, iconButton, setText, textButton } from "../visualizer/dom.js";
 import { copied, REFUSED } from "../visualizer/export.js";
-import { closeDrawers } from "./form.js";
+import { closeDrawers, markEmptyPrompts } from "./form.js";
 import { createPresentButtons, chooseTheme, restoreTheme, themeShown } from "./look.js";
 
 const BAR_ICONS = {
@@ -52,6 +52,7 @@ export function createBar(root, act) {
       ...createPresentButtons()),
     toast.node);
   closeDrawers();
+  markEmptyPrompts();
   window.addEventListener("hashchange", () => act("openlink"));
   act("openlink");
   return toast.tell;

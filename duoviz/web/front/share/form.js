@@ -1,5 +1,7 @@
 // What keys and presses do in Live's form and in what opens over the page.
 
+import { listen } from "../visualizer/dom.js";
+
 // Stop stands where Generate stood, and takes its focus; and the other way.
 export function passFocus(root) {
   const pass = () => {
@@ -8,6 +10,27 @@ export function passFocus(root) {
     if (from && document.activeElement === from) to.focus({ preventScroll: true });
   };
   new MutationObserver(pass).observe(root, { attributeFilter: ["data-live"] });
+}
+
+// On a phone the form gives its room to a run, until its prompt is pressed.
+export function foldForRuns(root) {
+  // A visualizer may stand on a page without a form.
+  const tab = root.closest("#tab-live") ?? root;
+  const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
+  new MutationObserver(() => { if (root.dataset.live === "yes") tab.dataset.folded = ""; }).observe(root, { attributeFilter: ["data-live"] });
+  listen(tab, { pointerdown: unfold, focusin: unfold });
+}
+
+// A run of an empty prompt marks its field, until something is written there; what is wrong is said by the run.
+export function markEmptyPrompts() {
+  const mark = (row) => {
+    const field = row?.querySelector("textarea");
+    field?.setAttribute("aria-invalid", !field.value.trim());
+  };
+  const form = "#ask, #ask-race";
+  document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target.closest(form)); });
+  document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target.closest(form)); });
+  document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) target.removeAttribute("aria-invalid"); });
 }
 
 // From a method's chip the run starts as from the prompt: Generate may not be there.

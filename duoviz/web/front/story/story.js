@@ -14,17 +14,19 @@ export const ALONE = "vanilla";
 export const NO_STORY = { isOpen: () => false, close() {}, open() {}, openLinked: () => false };
 
 const SEEN_KEY = "duoviz story";
-// What Escape closes before the story.
+// What Escape closes before the story or the first screen.
 const OPENED = ".dv-menu[open], .label-wrap.open";
+const isAnyOpened = () => [...document.querySelectorAll(OPENED)].some((opened) => opened.checkVisibility());
 
 const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`);
 
-function listenToKeys(isShown, acts) {
+// The keys of what stands over the stage. acts: by their keys.
+export function listenToKeys(isShown, acts) {
   const onKey = (event) => {
     const act = acts[event.key];
     if (!act || !isShown() || isTaken(event)) return;
-    // Presented, Escape ends the presentation and leaves the story where it is.
-    if (event.key === "Escape" && (isPresented() || document.querySelector(OPENED))) return;
+    // Presented, Escape ends the presentation and leaves what is shown where it is.
+    if (event.key === "Escape" && (isPresented() || isAnyOpened())) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     act();

@@ -1,5 +1,7 @@
 // What a server sends of runs, and how the next run takes the place of the one shown.
 
+import { paceOfRuns } from "./pace.js";
+
 // A server sends a batch four times a second at least, with or without events.
 const TICK_MS = 1000;
 const SILENT_TICKS = 5;
@@ -25,7 +27,7 @@ export function createReceiver() {
       if (batch.run !== run) {
         begun.add(batch.run);
         [run, seen, open, silent] = [batch.run, -1, true, 0];
-        send({ type: "reset" });
+        send({ type: "reset", pace: paceOfRuns() });
         if (hold !== null) send({ type: "hold", iteration: hold });
         hold = null;
       }

@@ -7,8 +7,13 @@ export const FIELDS = "input, textarea, select, [contenteditable]:not([contented
 export const PRESSED = "button, a, summary, [role=button]";
 export const isBrowsers = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;
 export const targetOf = ({ target }) => (target instanceof Element ? target : document.body);
-// Whether a key belongs to what has the focus: to a field, or where it is space, to a button.
-const isItsOwn = (event) => targetOf(event).closest(event.key === " " ? `${FIELDS}, ${PRESSED}` : FIELDS) !== null;
+// Whether a key belongs to what has the focus: to a field, or where it is space, to a button. A slider has no use for
+// space.
+function isItsOwn(event) {
+  const target = targetOf(event);
+  if (event.key !== " ") return target.closest(FIELDS) !== null;
+  return !target.matches(".dv-slider") && target.closest(`${FIELDS}, ${PRESSED}`) !== null;
+}
 export const isTaken = (event) => isBrowsers(event) || isItsOwn(event);
 
 function canPlay(root) {
@@ -31,9 +36,7 @@ export function listenToKeys(root, actions) {
   const onUse = () => { root.dataset.used = performance.now(); };
   const onKey = (event) => {
     const act = acts[event.key];
-    // A slider has no use for space.
-    const isFree = event.key === " " && targetOf(event).matches(".dv-slider");
-    if (!act || isBrowsers(event) || (!isFree && isItsOwn(event)) || usedLast() !== root) return;
+    if (!act || isTaken(event) || usedLast() !== root) return;
     event.preventDefault();
     act();
   };

@@ -1,7 +1,8 @@
 // What is shown before the visitor's first run: the run that a reload cut off, or a recorded one.
 
 import { readTrace } from "./check.js";
-import { mostTelling, SLOWLY, wantsNoMotion } from "./player.js";
+import { SLOWLY } from "./pace.js";
+import { mostTelling, wantsNoMotion } from "./player.js";
 import { eventsOf } from "./state.js";
 
 const CUT_OFF = "The page was reloaded during the run; the earlier part is kept.";

@@ -1,12 +1,10 @@
 // Going through the iterations: by hand, by the clock, or with the run.
 
-import { A_SECOND_EACH, beginAt, isLive, isTimed, spanOf } from "./state.js";
+import { keepPace, PACES, SLOWLY } from "./pace.js";
+import { beginAt, isLive, isTimed, spanOf } from "./state.js";
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
-// So slow that each iteration can be followed: seconds for one, whatever it took. A part of them is the clock's, for
-// guess and check, and in the rest it stands still: the verdict.
-export const SLOWLY = "3 s";
-export const PACES = { [SLOWLY]: 3, [A_SECOND_EACH]: 1 };
+// A part of a pace is the clock's, for guess and check, and in the rest it stands still: the verdict.
 const CLOCKS_PART = 0.55;
 // Within the verdict: from when to when tokens set out for the text, and when what is not kept leaves the tree.
 const [SENDING_FROM, SENDING_TO, LEAVING_FROM] = [0.15, 0.5, 0.5];
@@ -37,21 +35,30 @@ export function createActions(state, redraw, resetView) {
     Object.assign(state, { follow: false, playing: false, moment: null, shown });
     redraw();
   };
-  const setSpeed = (speed) => { state.speed = speed; redraw(); };
+  const choosePace = (pace) => {
+    state.pace = pace;
+    keepPace(pace);
+  };
+  const setSpeed = (speed) => {
+    state.speed = speed;
+    if (isLive(state) && isPaced(state)) choosePace(speed);
+    redraw();
+  };
   const shiftSpeed = (by) => {
     const speeds = speedsOf(state.header);
     setSpeed(speeds[speeds.indexOf(state.speed) + by] ?? state.speed);
   };
   const goLive = () => {
     if (!state.iterations.length) return;
+    if (isLive(state)) choosePace(null);
     Object.assign(state, { follow: isLive(state), playing: false, moment: null, shown: lastIndex() });
     resetView();
     redraw();
   };
   const play = () => {
     const atEnd = state.shown >= lastIndex() && state.moment === null;
-    if (atEnd && isLive(state)) return goLive();
-    if (state.moment === null) beginAt(state, atEnd ? 0 : state.shown);
+    if (atEnd && isLive(state) && state.pace === null) return goLive();
+    if (state.moment === null) beginAt(state, atEnd && !isLive(state) ? 0 : state.shown);
     Object.assign(state, { playing: true, follow: false });
     redraw();
   };
@@ -64,7 +71,8 @@ export function createActions(state, redraw, resetView) {
     } else choose(state.shown);
   };
   const watchSlowly = () => {
-    beginAt(state, Math.max(0, mostTelling(state.iterations) - 1));
+    choosePace(SLOWLY);
+    beginAt(state, isLive(state) ? state.shown : Math.max(0, mostTelling(state.iterations) - 1));
     Object.assign(state, { playing: true, follow: false, speed: SLOWLY });
     resetView();
     redraw();
@@ -87,7 +95,8 @@ function advancePaced(state, elapsed) {
   state.moment = state.clock;
   if (state.rest < (1 - CLOCKS_PART) * pace) return;
   if (state.shown < state.iterations.length - 1) beginAt(state, state.shown + 1);
-  else endPlay(state);
+  // Of a run that goes on, the next one is waited for.
+  else if (!isLive(state)) endPlay(state);
 }
 
 const endPlay = (state) => Object.assign(state, { playing: false, moment: null, follow: isLive(state) });

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near, stateOf } from "../testing.js";
 import {
-  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, PACES, sendingOf,
-  SLOWLY, speedsOf, speedWords, writtenUpTo,
+  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, sendingOf, speedsOf,
+  speedWords, writtenUpTo,
 } from "./player.js";
-import { beginAt } from "./state.js";
+import { PACES, paceOfRuns, SLOWLY } from "./pace.js";
+import { applyEvent, beginAt } from "./state.js";
 
 // They take one second, one, and two.
 const endingAt = (...times) => times.map((sync, index) => iterationOf({ index, sync, committed: ["a"] }));
@@ -73,6 +74,23 @@ test("at the end it stops, and a run that goes on is followed from there", () =>
   for (const [state, follow] of [[endedState(THREE), false], [stateOf(THREE), true]]) {
     assert.deepEqual(shownIn(advance(playing(4, 2, state), 2)), { shown: 2, playing: false, moment: null, follow });
   }
+});
+
+test("slowly, a run that goes on is waited for at its last iteration, until it is to be followed; the choice is kept", () => {
+  const state = Object.assign(playing(SLOWLY, 2, stateOf(THREE)), { pace: SLOWLY });
+  const { actions, reached } = acted(state);
+  advance(state, 40);
+  assert.deepEqual([state.shown, state.playing, state.follow], [2, true, false]);
+  // Held there, it is waited for again.
+  assert.deepEqual(reached("playing", "togglePlay", "togglePlay", "forward", "togglePlay"), [false, true, false, true]);
+  applyEvent(state, { type: "iteration", iteration: iterationOf({ index: 3, sync: 5 }) });
+  assert.equal(advance(state, 14).shown, 3);
+  actions.goLive();
+  assert.deepEqual([state.follow, paceOfRuns()], [true, null]);
+  actions.watchSlowly();
+  assert.deepEqual([state.shown, state.playing, paceOfRuns()], [3, true, SLOWLY]);
+  actions.faster();
+  assert.equal(paceOfRuns(), "1 s");
 });
 
 test("slowly, each iteration takes as long, and its end stands for a while", () => {

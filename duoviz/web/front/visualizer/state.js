@@ -1,5 +1,8 @@
 // What the page knows of a run, and what each event adds to it.
 
+import { aboutOf } from "./methods.js";
+import { A_SECOND_EACH } from "./pace.js";
+
 export function firstSo(end, isSo) {
   let [low, high] = [0, end];
   while (low < high) {
@@ -42,8 +45,7 @@ const STOPPED = {
   time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
-// The player's pace where there are no times to go by.
-export const A_SECOND_EACH = "1 s";
+const CUT = ["stopped", "error"];
 const LOST = "The connection to the server was lost";
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.
@@ -77,10 +79,11 @@ export function addToRun(run, event) {
 }
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
-// that has not begun, which the message is about.
+// that has not begun, which the message is about; `pace`: the speed at which it is played while it goes on, null where
+// it is followed as fast as it comes.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], tails: [], shown: -1, follow: true,
-  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null,
+  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null, pace: null,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -121,9 +124,9 @@ function setConnection(state, lost) {
 }
 
 const CHANGES = {
-  reset(state, { file = null, recorded = false }) {
+  reset(state, { file = null, recorded = false, pace = null }) {
     const speed = state.recorded ? 1 : state.speed;
-    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded });
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, pace });
   },
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },
@@ -132,6 +135,8 @@ const CHANGES = {
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
   header(state) {
     state.phase = "running";
+    // Where nothing is guessed there is nothing to watch slowly.
+    if (!aboutOf(state.header).proposers.length) state.pace = null;
     if (!isTimed(state.header) && Number.isFinite(state.speed)) state.speed = A_SECOND_EACH;
   },
   iteration(state, { iteration }) {
@@ -139,13 +144,16 @@ const CHANGES = {
     Object.assign(state, { phase: "running", message: state.file ? "Loading." : "Running." });
     if (!state.follow) return;
     state.shown = state.iterations.length - 1;
-    state.follow = state.shown !== state.hold;
+    if (state.pace !== null && state.hold === null) CHANGES.play(state, { speed: state.pace });
+    else state.follow = state.shown !== state.hold;
   },
   end(state, { end, note }) {
     const ended = end?.message ?? STOPPED[end?.stopped] ?? "The trace is incomplete: it ends before its run did.";
     Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message: note ? `${ended} ${note}` : ended });
+    // A run that is cut stands still where it is shown; of one that has ended, the rest is played.
+    if (CUT.includes(end?.stopped)) state.playing = false;
   },
-  error: (state, { message }) => Object.assign(state, { phase: "error", message }),
+  error: (state, { message }) => Object.assign(state, { phase: "error", message, playing: false }),
   connection: (state, { lost }) => setConnection(state, lost),
   hold: (state, { iteration }) => { state.hold = iteration; },
   play(state, { speed }) {

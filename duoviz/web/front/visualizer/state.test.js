@@ -83,6 +83,21 @@ test("what is chosen by hand stays while the run goes on, and a link's iteration
   assert.deepEqual([held.shown, held.follow], [1, false]);
 });
 
+test("at a pace, a run is played from its first iteration while it comes; not to a link's iteration, nor without guesses", () => {
+  const runOf = (header, ...more) => apply(emptyState(), { type: "reset", pace: "3 s" }, ...more, { type: "header", header },
+    ...THREE.map((iteration) => ({ type: "iteration", iteration })));
+  const watched = ({ shown, playing, speed, follow }) => [shown, playing, speed, follow];
+  assert.deepEqual(watched(runOf(headerOf())), [0, true, "3 s", false]);
+  assert.deepEqual(watched(runOf(headerOf(), { type: "hold", iteration: 1 })), [1, false, 1, false]);
+  assert.deepEqual(watched(runOf(headerOf({ about: { proposers: [] } }))), [2, false, 1, true]);
+});
+
+test("a run that ends is played on, and one that is cut stands still", () => {
+  const ends = [{ type: "end", end: { stopped: "eos" } }, { type: "end", end: { stopped: "stopped" } }, { type: "error", message: "No." }];
+  const plays = ends.map((end) => apply(stateOf(THREE), { type: "play", speed: "3 s" }, end).playing);
+  assert.deepEqual(plays, [true, false, false]);
+});
+
 test("a new run begins anew, at the speed that the visitor chose, not at a recording's own", () => {
   const state = apply(Object.assign(endedState(THREE), { speed: 0.5 }), { type: "reset" });
   assert.deepEqual(state, { ...emptyState(), epoch: 2, phase: "running", speed: 0.5 });

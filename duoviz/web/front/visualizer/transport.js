@@ -2,21 +2,45 @@
 
 import { button, el, iconButton, setAttributes, setHidden, setText, textButton } from "./dom.js";
 import { meanwhile, sentence, note } from "./sentence.js";
-import { explained, setSentence } from "./meanings.js";
+import { explained, setSentence, term } from "./meanings.js";
+import { PACES } from "./pace.js";
 import { isLive, tokensBefore } from "./state.js";
-import { ALL_SPEEDS, isMoving, isPaced, PACES, speedsOf, speedWords, writtenUpTo } from "./player.js";
+import { ALL_SPEEDS, isMoving, isPaced, speedsOf, speedWords, writtenUpTo } from "./player.js";
 
 const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M10 3 5 8l5 5 1.4-1.4L7.8 8l3.6-3.6z", play: "M4 2v12l10-6z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 
-function whereWords(state) {
-  const last = state.iterations.length - 1;
-  if (last < 0) return "";
-  if (isLive(state) && state.follow) return `Following the run: iteration ${state.shown}`;
+const PROMPTS_PASS = "One pass comes before the first iteration: it reads the prompt and writes the first token. Figures and links call it iteration 0.";
+
+// How far what is shown is behind a run that goes on, on the run's own clock.
+function behindWords({ iterations, shown, moment }) {
+  const behind = Math.round(iterations.at(-1).sync - (moment ?? iterations[shown].sync));
+  return behind > 0 ? ` · ${behind} s behind` : "";
+}
+
+function paceWords(state) {
+  if (isLive(state)) return state.follow ? "" : behindWords(state);
   const pace = isPaced(state) ? `${PACES[state.speed]} s each` : `${state.speed}× real speed`;
-  return `Iteration ${state.shown} of ${last}${state.playing && state.speed !== 1 ? ` · ${pace}` : ""}`;
+  return state.playing && state.speed !== 1 ? ` · ${pace}` : "";
+}
+
+// Which iteration is shown. That of the prompt is number 0: all but it are counted.
+function createWhere(state) {
+  const [before, after] = [el("span"), el("span")];
+  const prompt = term("", PROMPTS_PASS);
+  return {
+    node: el("p", { class: "dv-where" }, before, prompt, after),
+    draw() {
+      const last = state.iterations.length - 1;
+      setText(prompt, state.shown < 1 || isLive(state) ? "" : "after the prompt");
+      prompt.hidden = !prompt.textContent;
+      setText(before, last < 0 ? "" : isLive(state) && state.follow ? `Following the run: iteration ${state.shown}`
+        : !state.shown ? "The prompt's pass" : `Iteration ${state.shown} of ${last}${isLive(state) ? " so far" : " "}`);
+      setText(after, last < 0 ? "" : paceWords(state));
+    },
+  };
 }
 
 const isOver = (state) => writtenUpTo(state) === state.shown;
@@ -76,28 +100,29 @@ export function createTransport({ state, actions, choose }) {
   const buttons = createButtons(state, actions, "First iteration", "Last iteration");
   const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
-  const where = el("p", { class: "dv-where" });
+  const where = createWhere(state);
   const speeds = ALL_SPEEDS.map((value) => ({ value, option: el("option", { value }, speedWords(value)) }));
   const speed = el("select", { class: "dv-speed", "aria-label": "Replay speed" }, ...speeds.map(({ option }) => option));
   const slowly = button({ class: "dv-button dv-button-text dv-slowly" }, actions.watchSlowly, "Watch it slowly");
-  const follow = textButton("Follow live", () => (state.follow ? choose(state.shown) : actions.goLive()));
-  follow.title = "Follow the run (L or End)";
+  const follow = textButton("Follow live", actions.goLive);
   slider.addEventListener("input", () => choose(Number(slider.value)));
   speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
-  const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where, speed, slowly, follow);
+  const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where.node, speed, slowly, follow);
   return {
     node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
     controls,
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
       slider.value = Math.max(0, state.shown);
-      setText(where, whereWords(state));
+      where.draw();
       const offered = speedsOf(state.header);
       for (const { value, option } of speeds) option.hidden = option.disabled = !offered.includes(value);
       speed.value = String(state.speed);
-      setHidden(follow, !isLive(state), buttons.play);
-      setHidden(slowly, isLive(state) || state.phase === "waiting" || (state.playing && isPaced(state)), buttons.play);
-      follow.setAttribute("aria-pressed", state.follow);
+      const [isOn, isSlow] = [isLive(state), state.playing && isPaced(state)];
+      setText(follow, isOn ? "Follow live" : "Skip to the end");
+      follow.title = isOn ? "Follow the run (L or End)" : "The last iteration (End)";
+      setHidden(follow, isOn ? state.follow : !isSlow || state.file !== null, buttons.play);
+      setHidden(slowly, isOn ? !state.follow : isSlow || state.phase === "waiting", buttons.play);
       buttons.draw();
       said.draw();
     },
