@@ -159,6 +159,8 @@ def test_how_long_the_drafts_core_was_missed_is_no_cost_of_the_targets(drafting,
 def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkeypatch):
     engine, taken = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(999,))), []
     monkeypatch.setattr(loop, "on_cores", lambda cores: taken.append(cores) or nullcontext())
+    # However slow this machine is.
+    monkeypatch.setattr(loop, "LATELY", 1e6)
 
     def tried(**settings):
         plan = make_plan(engine, METHODS["vanilla"], "hello", Settings(max_new_tokens=60, **settings))

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from duoviz.models import compiled_decoder, kernels, machine_code, tiles
+from duoviz.models.attention import TOGETHER
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
@@ -56,6 +57,8 @@ def test_it_computes_what_transformers_does(family, precision, tolerance, tmp_pa
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
     model, ids = loaded(large, precision), random_ids(2 * TILE + 70)
+    # The queries of a tile of rows are more than are made together.
+    assert model.decoder.shape.heads // model.decoder.shape.kv_heads * TILE > TOGETHER
     alone = torch.cat([model.forward([id]) for id in ids])
     for rows in (2, TILE - 1, TILE + 1, len(ids)):
         model.crop(0)

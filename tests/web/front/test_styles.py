@@ -25,12 +25,12 @@ def found(pattern):
 def test_no_height_follows_the_windows_but_through_the_one_property():
     """A parent may make a frame as high as the page in it: what followed that height would grow without end."""
     assert sorted(found(WINDOW)) == [
+        # What the property is made of, but in a frame.
+        ("app.py", "innerHeight"),
         ("frame.css", "100vh"),
         # Whether a player is in sight, and on which side of a word its meaning is shown.
         ("keys.js", "innerHeight"),
         ("meanings.js", "innerHeight"),
-        # What the property is made of, but in a frame.
-        ("app.py", "innerHeight"),
     ]
     media = found(MEDIA)
     # A phone held sideways, and no frame.
