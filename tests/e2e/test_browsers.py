@@ -35,6 +35,8 @@ def story(visitor, url):
 def run(visitor, url):
     visitor.press(part="#generate")
     visitor.is_at(LIVE, state="done")
+    visitor.press("Skip to the end")
+    visitor.wait(f"document.querySelector('{LIVE}').dataset.shown === document.querySelector('{LIVE} .dv-slider').max")
     assert tokens(visitor)
 
 

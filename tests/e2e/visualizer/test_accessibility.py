@@ -90,6 +90,7 @@ def test_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):
         return plain_page.get_by_role("button", name=name, exact=True)
 
     send(plain_page, events[:9])
+    expect(plain_page.locator(".dv-slider")).to_have_value("7")
     plain_page.locator(".dv-slider").fill("3")
     button("Follow live").focus()
     send(plain_page, events[9:])
@@ -103,6 +104,7 @@ def test_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):
     expect(plain_page.locator(".dv")).to_be_focused()
     # Whoever is elsewhere stays there.
     send(plain_page, [{"type": "reset"}, *events[:9]])
+    expect(plain_page.locator(".dv-slider")).to_have_value("7")
     plain_page.locator(".dv-slider").fill("3")
     expect(button("Follow live")).to_be_visible()
     plain_page.locator(".dv-slider").focus()
