@@ -156,6 +156,17 @@ def test_how_long_the_drafts_core_was_missed_is_no_cost_of_the_targets(drafting,
     assert seen == [(2, 5, pytest.approx(expected))]
 
 
+@pytest.mark.parametrize(("beside", "expected"), [(True, 0.01), (False, 0.004)])
+def test_overhead_is_what_is_left_of_an_iteration_without_the_models_it_waited_for(beside, expected):
+    costs, seen = Costs(), []
+    costs.observe_overhead = seen.append
+    iteration = Iteration(
+        target=Span(0, 0.03, 2), sync=0.03, checked=[], drafted=[], committed=[], draft=[Span(-0.006, 0, 1)]
+    )
+    learn(costs, iteration, 5, beside=beside, seconds=0.04)
+    assert seen == [pytest.approx(expected)]
+
+
 def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkeypatch):
     engine, taken = change_pair(tiny_engine(), cores=Cores(target=(CORE,), draft=(999,))), []
     monkeypatch.setattr(loop, "on_cores", lambda cores: taken.append(cores) or nullcontext())

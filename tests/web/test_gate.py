@@ -138,6 +138,18 @@ def test_a_run_counts_from_the_moment_it_is_let_in():
     assert ask(gate, JOIN, JOINED | {"session_hash": "bob"})[0] == 200
 
 
+def test_what_is_let_in_while_a_call_waits_for_its_turn_counts():
+    gate, app = make()
+
+    async def meanwhile(kind, scope, cost=1):
+        if kind == "call":
+            for name in ("one", "two"):
+                gate.tracker.opened("ann", name, Event(Client("ann"), run=True))
+
+    gate.in_turn = meanwhile
+    assert ask(gate, JOIN, JOINED)[0] == 422 and not app.bodies
+
+
 def test_a_client_asks_for_no_more_than_it_listens_to():
     gate, _ = make()
     statuses = [ask(gate, JOIN, OTHER) for _ in range(bounds.EVENTS_OF_SESSION + 1)]
