@@ -18,8 +18,8 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
 
 # `open` is not among them: `from duoviz import *` keeps Python's own.
-__all__ = ["Engine", "Event", "Iteration", "Lane", "Race", "Run", "Settings", "UserError", "generate", "load_engine"]
-__all__ += ["Results", "bench", "race", "run"]
+__all__ = ["Engine", "Event", "Iteration", "Lane", "OtherLane", "Race", "Results", "Run", "Settings"]
+__all__ += ["UserError", "bench", "generate", "load_engine", "race", "run"]
 
 if TYPE_CHECKING:
     from duoviz.api import bench, generate, race, run
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from duoviz.errors import UserError
     from duoviz.notebook import Race, Results, Run
     from duoviz.notebook import open as open
-    from duoviz.runs import Lane
+    from duoviz.runs import Lane, OtherLane
     from duoviz.trace.types import Event, Iteration
 else:
     # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
@@ -38,7 +38,7 @@ else:
         "decoding.settings": ("Settings",),
         "errors": ("UserError",),
         "notebook": ("Race", "Results", "Run", "open"),
-        "runs": ("Lane",),
+        "runs": ("Lane", "OtherLane"),
         "trace.types": ("Event", "Iteration"),
     }
 

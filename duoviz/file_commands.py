@@ -2,7 +2,7 @@
 
 import argparse
 import json
-import tempfile
+import time
 import webbrowser
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from duoviz import notebook
 from duoviz.command_line import check_write, tell
 from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.errors import UserError
+from duoviz.lab.files import plain_name
+from duoviz.models.cache import cache_folder
 from duoviz.models.files import find_target
 from duoviz.models.progress import part_of
 from duoviz.models.registry import find_pair
@@ -17,14 +19,23 @@ from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.reading import parse_trace, read_text
 
+# Seconds for which a page stays that was opened.
+DAY = 24 * 3600
+
 
 def show(options: argparse.Namespace) -> None:
-    """Open a trace as its replay, or results as their report, in the browser; print the file, which stays."""
+    """Open a trace as its replay, or results as their report, in the browser; print the page, which stays for a day."""
     shown = notebook.open(options.file)
     if isinstance(shown, notebook.Race):
         raise UserError(f"{options.file} is a race: load it in the Compare tab (Files, Load).")
-    page = Path(tempfile.mkdtemp(prefix="duoviz-")) / "duoviz.html"
-    page.write_text(shown.to_html(), encoding="utf-8", errors="replace")
+    folder = cache_folder() / "opened"
+    page = folder / f"{plain_name(options.file.name)}.html"
+    with check_write(page):
+        folder.mkdir(parents=True, exist_ok=True)
+        for other in folder.iterdir():
+            if time.time() - other.stat().st_mtime > DAY:
+                other.unlink()
+        page.write_text(shown.to_html(), encoding="utf-8", errors="replace")
     webbrowser.open(page.as_uri())
     print(page)
 

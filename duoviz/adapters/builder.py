@@ -114,7 +114,7 @@ class TraceBuilder:
             self.iterations[-1]["committed"][-1]["text"] += rest
         trace = {"header": self.header, "iterations": self.iterations, "end": end(self.iterations, stopped)}
         if (wrong := wrong_in_trace(trace)) is not None:
-            raise TraceError(f'What was added is no trace: "{wrong[1:]}" is missing or wrong.')
+            raise TraceError(f'What was added is no trace: "{wrong}" is missing or wrong.')
         return trace
 
 

@@ -16,6 +16,7 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
+from duoviz.lab.files import wrong_in_answer
 from duoviz.lab.plan import VANILLA, Plan, Progress, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
@@ -23,8 +24,9 @@ from duoviz.lab.tasks import Question, task_name
 from duoviz.lab.values import seconds, speed
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.runs import Lane, short
+from duoviz.runs import Lane, OtherLane, short
 from duoviz.trace.agreement import Written, agreement, worst
+from duoviz.trace.reading import wrong_in_trace
 
 WARMUP = "Name three colours of the rainbow."
 TOKENS = 8
@@ -38,7 +40,12 @@ class Job(NamedTuple):
 
     repeat: int
     question: Question
-    lane: Lane
+    lane: Lane | OtherLane
+
+    @property
+    def baseline(self) -> str:
+        """The lane whose text this one must write, and which φ is over."""
+        return self.lane.baseline if isinstance(self.lane, OtherLane) else VANILLA
 
     @property
     def key(self) -> tuple:
@@ -51,12 +58,13 @@ class Job(NamedTuple):
 
 
 def jobs_of(plan: Plan) -> list[Job]:
-    """All answers in the order they are made: vanilla's first, those of the others in an order that turns round."""
+    """All answers in the order they are made: an engine's baseline first, the others in an order that turns round."""
     jobs = []
     for number, (repeat, question) in enumerate(product(range(plan.repeats), plan.questions)):
-        first, *others = plan.lanes(question.task)
-        others = others if number % 2 == 0 else others[::-1]
-        jobs += [Job(repeat, question, lane) for lane in (first, *others)]
+        mine = [Job(repeat, question, lane) for lane in plan.lanes(question.task)]
+        others = [job for job in mine if job.lane.name != job.baseline]
+        jobs += [job for job in mine if job.lane.name == job.baseline]
+        jobs += others if number % 2 == 0 else others[::-1]
     return jobs
 
 
@@ -142,7 +150,7 @@ class Machine:
         for lane in [*lanes.values()] * rounds:
             brief = lane._replace(settings=short(lane.settings))
             try:
-                runner.conversation(self.engine, brief, [WARMUP], stopped=self.stopped)
+                conversation(self.engine, brief, [WARMUP], self.stopped)
             except Stopped:
                 raise
             except Exception:
@@ -157,12 +165,13 @@ class Machine:
         return measure_forwards(self.engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=self.stopped)
 
     def answers(self, jobs: Sequence[Job], held: Sequence[Row]) -> Iterator[tuple[Row, str]]:
-        """The row of each answer and a line about it; held: rows with vanilla's, if they are known. Raises Stopped."""
-        vanillas = {key(row): row for row in held if row["model_id"] == VANILLA}
+        """The row of each answer and a line about it; held: rows with baselines', if they are known. Raises Stopped."""
+        names = {job.baseline for job in jobs}
+        baselines = {key(row): row for row in held if row["model_id"] in names}
         for job in jobs:
-            row = answer(self.engine, job, vanillas.get((VANILLA, *job.key[1:])), self.delta, self.stopped)
-            if job.lane.name == VANILLA and "choices" in row:
-                vanillas[job.key] = row
+            row = answer(self.engine, job, baselines.get((job.baseline, *job.key[1:])), self.delta, self.stopped)
+            if job.lane.name == job.baseline and "choices" in row:
+                baselines[job.key] = row
             self.note_costs()
             yield row, answer_line(job, row)
 
@@ -193,13 +202,31 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     folder.note(machine.environment())
 
 
-def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
-    """The row of one answer, checked against vanilla's, or a failed one. Raises Stopped."""
+def conversation(
+    engine: Engine, lane: Lane | OtherLane, turns: Sequence[str], stopped: Callable[[], bool]
+) -> list[dict]:
+    """See `runner.conversation`; of another engine as well. Raises UserError for what is no trace with times."""
+    if isinstance(lane, Lane):
+        return runner.conversation(engine, lane, turns, stopped=stopped)
+    messages, traces = list[dict[str, str]](), []
+    for turn in turns:
+        messages.append({"role": "user", "content": turn})
+        traces.append(trace := lane.answer([*messages], lane.settings.max_new_tokens))
+        if (wrong := wrong_in_trace(trace)) or trace["header"].get("clock") == "iterations":
+            raise UserError(f"What it gave is no trace with times: {wrong or 'header.clock'} is missing or wrong.")
+        messages.append({"role": "assistant", "content": trace["end"]["text"]})
+    return traces
+
+
+def answer(engine: Engine, job: Job, baseline: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
+    """The row of one answer, checked against its baseline's, or a failed one. Raises Stopped."""
     try:
-        traces = runner.conversation(engine, job.lane, job.question.turns, stopped=stopped)
+        traces = conversation(engine, job.lane, job.question.turns, stopped)
         row = answer_row(job.question, job.lane, job.repeat, traces)
-        if vanilla:
-            row["verdict"] = verdict(row, vanilla, delta)
+        if isinstance(job.lane, OtherLane) and (wrong := wrong_in_answer(row)):
+            raise UserError(f"Its trace says what cannot be: {wrong}.")
+        if baseline:
+            row["verdict"] = verdict(row, baseline, delta)
     except Stopped:
         raise
     except Exception as error:
@@ -212,7 +239,8 @@ def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped:
 def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
     """The worst verdict of a row's turns up to the first that differs: the next turn's prompt holds its answer.
 
-    None where the rows were kept without gaps, as older versions did.
+    None where the rows were kept without gaps, as older versions did, and where another engine's texts differ, of which
+    no gaps are known.
     """
     agreements = []
     for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
@@ -221,6 +249,8 @@ def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
         ours, vanillas = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
         agreements.append(agreement(ours, vanillas, delta))
         if agreements[-1]["verdict"] != "equal":
+            if "baseline" in row:
+                return None
             break
     return worst(agreements)["verdict"]
 

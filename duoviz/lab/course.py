@@ -42,7 +42,8 @@ def forward_seconds(rows: Sequence[Row], environment: dict) -> dict[tuple, list[
     course = {name: costs_like(model) for name, model in cost_models(environment).items()}
     coarser = 1 + sum(sum(row["choices"][0]["decoding_steps"]) for row in rows) // MANY
     expected = {}
-    for row in sorted(rows, key=lambda row: row.get("tstamp", 0.0)):
+    # Costs are of our own models' forwards.
+    for row in sorted((row for row in rows if "baseline" not in row), key=lambda row: row.get("tstamp", 0.0)):
         costs = course.get(way_of(row), course[TOGETHER])
         join = np.maximum if works_beside(row) else np.add
         expected[key(row)] = [seconds_of_turn(turn, costs, join, coarser) for turn in row["measured"]]

@@ -40,3 +40,12 @@ def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
         "places": [[weight, *chances] for weight, chances in places if weight],
         "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
     }
+
+
+def in_words(value: object) -> str:
+    """A part of an environment or a plan, for a table."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {in_words(part)}" for name, part in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

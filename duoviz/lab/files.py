@@ -24,12 +24,13 @@ from duoviz.decoding.costs import CONTEXTS, LONGEST, ROW_COUNTS, SHORTEST
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
+from duoviz.lab.plan import lane_labels
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
 from duoviz.lab.tasks import ID, NAME, LabError
 from duoviz.outside import Refused, wrong_field
 
 # Of a zip too; nothing else is read.
-DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .+-]{1,100}\.jsonl)?")
+DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .,+-]{1,100}\.jsonl)?")
 # What a report is made of.
 REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.(csv|tex))?|figures(/[\w.+-]+\.(csv|html|js))?")
 # Their folders.
@@ -176,7 +177,8 @@ SETTINGS = record(method={"type": "string"}, cores={"enum": ["auto", "all", "tar
 IDENTITY = {"question_id": ID, "model_id": NAME, "task": NAME, "repeat": COUNT}
 ANSWER = compiled(
     record(
-        "tstamp", **IDENTITY, choices=array(CHOICE, least=1), measured=array(MEASURED, least=1), settings=SETTINGS,
+        "tstamp", "baseline", **IDENTITY, baseline=NAME, choices=array(CHOICE, least=1),
+        measured=array(MEASURED, least=1), settings=SETTINGS,
         verdict={"enum": ["equal", "tie", "defect", None]}, tstamp=number(-MAX_NUMBER, MAX_NUMBER),
     )
 )  # fmt: skip
@@ -219,7 +221,9 @@ def contradiction(row: dict) -> str | None:
     """Where counts are more than their total, or turns and iterations not as many as elsewhere."""
     answer, turns = row["choices"][0], row["measured"]
     steps = answer["decoding_steps"]
-    if row["settings"]["method"] not in METHODS:
+    if "baseline" in row and row["model_id"] in lane_labels():
+        return "baseline"
+    if "baseline" not in row and row["settings"]["method"] not in METHODS:
         return "settings.method"
     alike = all(len(answer[name]) == len(turns) for name in ("turns", "decoding_steps", "new_tokens", "wall_time"))
     if not alike or len(answer["accept_lengths"]) != sum(steps):

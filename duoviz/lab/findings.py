@@ -196,7 +196,7 @@ def about_paying(results: Results) -> list[str]:
 
 
 def about_checks(results: Results) -> list[str]:
-    rows = [row for row in results.rows if row["model_id"] != VANILLA]
+    rows = [row for row in results.rows if row["model_id"] != VANILLA and "baseline" not in row]
     verdicts = [row["verdict"] for row in rows]
     written = sum(tokens(row) for row in rows if row["verdict"])
     sentences = []

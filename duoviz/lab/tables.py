@@ -8,7 +8,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
 from duoviz.lab.course import cost_models
-from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab.environment import IN_TURN, TOGETHER, in_words
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
@@ -24,7 +24,18 @@ from duoviz.lab.prediction import Prediction, predict, predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
-from duoviz.lab.values import Value, by_lane, iterations, mean_if_any, rows_of, speeds, spread, tasks_of, tps
+from duoviz.lab.values import (
+    Value,
+    by_lane,
+    iterations,
+    mean_if_any,
+    other_lanes,
+    rows_of,
+    speeds,
+    spread,
+    tasks_of,
+    tps,
+)
 
 # The figures of a prediction: each one's heading, its scale (of seconds and shares), and its digits.
 PREDICTED = {
@@ -39,6 +50,8 @@ PREDICTED = {
 
 # Failed answers that are listed, and characters of why.
 LISTED, WHY = 200, 500
+
+OTHERS = " The last lines are other engines': their φ is over the same engine without drafting."
 
 Cell = Value | str | None
 
@@ -62,7 +75,8 @@ class Table:
 def table_1(results: Results) -> Table:
     """Tokens per second, and φ, of each method on each task."""
     lines = []
-    for lane, found in speeds(results.rows, table_1_lanes()).items():
+    others = other_lanes(results.rows)
+    for lane, found in speeds(results.rows, [*table_1_lanes(), *others]).items():
         over_all, *by_task = found.tps.values()
         papers = [values.get(lane) for values in paper.TABLE_1.values()]
         papers = [f"{values[-1]:.2f}" if values else None for values in papers]
@@ -83,7 +97,7 @@ def table_1(results: Results) -> Table:
         "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
         "draw of questions would move it so far. A task's ± is the standard deviation over its answers. Vanilla "
         "runs on the cores where it is faster at the time. The target's cores: all cores for the prompt, as in "
-        "DuoDecoding, then its share.",
+        "DuoDecoding, then its share." + OTHERS * bool(others),
     )
 
 
@@ -233,7 +247,9 @@ def table_4(results: Results) -> Table:
 
 def checks(results: Results) -> Table:
     """How many answers were vanilla's text, token for token."""
-    lanes, lines = [lane for lane in by_lane(results.rows, lane_labels()) if lane != VANILLA], []
+    others, lines = other_lanes(results.rows), []
+    known = [*lane_labels(), *(lane for lane, baseline in others.items() if lane != baseline)]
+    lanes = [lane for lane in by_lane(results.rows, known) if lane != VANILLA]
     for lane in dict.fromkeys((*lanes, *(row["model_id"] for row in results.failed))):
         verdicts = [row["verdict"] for row in rows_of(results.rows, lane)]
         errors = sum(row["model_id"] == lane for row in results.failed)
@@ -247,7 +263,9 @@ def checks(results: Results) -> Table:
         [f"{verdict}, answers" for verdict in ("equal", "tie", "defect", "not checked", "failed")],
         lines,
         "A tie: the texts differ only where two tokens are equally good to within rounding "
-        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). Any other difference is a defect.",
+        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). Any other difference is a defect."
+        + " Another engine's text is compared with its own vanilla's; one that differs is not judged."
+        * bool(others),
     )
 
 
@@ -303,14 +321,6 @@ def environments(several: Sequence[Results]) -> Table:
     return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
 
 
-def in_words(value: object) -> str:
-    if isinstance(value, dict):
-        return "; ".join(f"{name}: {in_words(part)}" for name, part in value.items())
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def costs_in_words(environment: dict, name: str) -> str:
     """What one token costs the target and one step the draft, without context."""
     costs = cost_models(environment)[name]
@@ -320,9 +330,10 @@ def costs_in_words(environment: dict, name: str) -> str:
 
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
-    lines = []
-    found = [speeds(results.rows, table_1_lanes()) for results in several]
-    for lane in by_lane([row for results in several for row in results.rows], table_1_lanes()):
+    lines, rows = [], [row for results in several for row in results.rows]
+    wanted = [*table_1_lanes(), *other_lanes(rows)]
+    found = [speeds(results.rows, wanted) for results in several]
+    for lane in by_lane(rows, wanted):
         both = [
             (each[lane].tps[ALL_TASKS], each[lane].phi[ALL_TASKS]) if lane in each else (None, None) for each in found
         ]

@@ -136,6 +136,12 @@ def by_lane(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, list[Row]]:
     return {lane: mine for lane in lanes if (mine := rows_of(rows, lane))}
 
 
+def other_lanes(rows: Iterable[Row]) -> dict[str, str]:
+    """The lanes of other engines that have rows, each with its baseline, by name."""
+    found = {row["model_id"]: row["baseline"] for row in rows if "baseline" in row}
+    return dict(sorted(found.items()))
+
+
 def tasks_of(rows: Iterable[Row]) -> list[str]:
     """The tasks that have rows, in the order of the tables."""
     return in_order(row["task"] for row in rows)
@@ -216,8 +222,8 @@ def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Valu
 
 
 class Speeds(NamedTuple):
-    """A lane's figures by what tables call the tasks, all of them first: tokens per second and φ over vanilla; and over
-    all tasks its φ over vanilla on the target's cores."""
+    """A lane's figures by what tables call the tasks, all of them first: tokens per second and φ over its engine's
+    vanilla; and over all tasks, of ours, its φ over vanilla on the target's cores."""
 
     rows: list[Row]
     tps: dict[str, Value | None]
@@ -227,13 +233,14 @@ class Speeds(NamedTuple):
 
 def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
     """Table 1: the figures of each of these lanes that has rows."""
-    base, same, tasks = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY), tasks_of(rows)
+    same, tasks, others = rows_of(rows, TARGET_ONLY), tasks_of(rows), other_lanes(rows)
+    bases = {name: rows_of(rows, name) for name in (VANILLA, *others.values())}
     return {
         lane: Speeds(
             mine,
             {ALL_TASKS: average(mine, tasks)} | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
-            {name: phi(mine, base, group) for name, group in with_all(tasks).items()},
-            phi(mine, same, tasks),
+            {name: phi(mine, bases[others.get(lane, VANILLA)], group) for name, group in with_all(tasks).items()},
+            None if lane in others else phi(mine, same, tasks),
         )
         for lane, mine in by_lane(rows, lanes).items()
     }

@@ -30,7 +30,7 @@ def written(trace: dict) -> Written:
     """What a trace's run wrote."""
     committed = [token for iteration in trace["iterations"] for token in iteration["committed"]]
     settings = trace["header"]["settings"]
-    by_rule = settings["acceptance"] == "rejection" and settings["temperature"] > 0
+    by_rule = settings.get("acceptance") == "rejection" and settings["temperature"] > 0
     return Written(
         [token["id"] for token in committed],
         [token["gap"] for token in committed],

@@ -4,7 +4,9 @@ import copy
 import csv
 import io
 import json
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from duoviz import runner
 from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
+from duoviz.models.cache import cache_folder
 from duoviz.trace import exports
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.web.replay import replay_page
@@ -97,10 +100,17 @@ def test_the_command_writes_beside_and_where_it_is_told(file, hostile, tmp_path,
 
 
 def test_a_saved_run_is_shown_in_the_browser(file, hostile, capsys, monkeypatch):
-    opened = []
+    opened, folder = [], cache_folder() / "opened"
     monkeypatch.setattr("webbrowser.open", opened.append)
-    assert main(["open", "run.duoviz.json"]) == 0
-    page = Path(capsys.readouterr().out.strip())
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, days in (("old.html", 2), ("new.html", 0)):
+        (folder / name).write_text("")
+        os.utime(folder / name, (time.time() - days * 86400,) * 2)
+    for _ in range(2):
+        assert main(["open", "run.duoviz.json"]) == 0
+    assert sorted(file.name for file in folder.iterdir()) == ["new.html", "run.duoviz.json.html"]
+    opened.pop()
+    page = Path(capsys.readouterr().out.split()[-1])
     assert opened == [page.as_uri()]
     assert page.read_text() == replay_page(json.dumps(hostile, ensure_ascii=False)).encode("utf-8", "replace").decode()
     assert main(["open", "no.json"]) == 1
