@@ -185,3 +185,12 @@ def test_the_draft_goes_on_before_an_iteration_is_shown():
     for number, iteration in enumerate(run(engine, "duodecoding", [5, 9, 3], Settings(max_new_tokens=20, budget=4))):
         assert len(asked) == number + (iteration.stop is None)
     assert number > 4
+
+
+def test_the_draft_reads_no_token_of_the_text_twice():
+    engine, asked = tiny_engine(noise=0.3), []
+    submit = engine.draft_beside.submit
+    engine.draft_beside.submit = lambda request: asked.append(request) or submit(request)
+    iterations = duodecoding(engine, max_new_tokens=120, budget=5)
+    assert any(iteration.outcome == "rejection" and iteration.accepted_pending for iteration in iterations)
+    assert {len(request.new_tokens) for request in asked[1:]} == {1}
