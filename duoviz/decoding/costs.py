@@ -16,14 +16,16 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 # At these numbers of rows and tokens before them a cost model has times.
 ROW_COUNTS, CONTEXTS = (1, 2, 4, 8, 16, 32), (64, 512)
 WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
+# An estimate keeps them at these contexts: what a long text adds does not follow from the little that 512 tokens do.
+LEARNT = 64, 4096
 
 # The machine's speed is the median of the LAST forwards', so that a few outliers say nothing. A forward's own time
-# moves by OWN of what it took longer than expected at that speed, or of FAR (log seconds).
-LAST, OWN, FAR = 7, 0.1, 0.2
+# moves by OWN (at both contexts) of what it took longer than expected at that speed, or of FAR (log seconds).
+LAST, OWN, FAR = 7, np.array([[0.1], [0.3]]), 0.2
 # After so many seconds without a forward the last ones say nothing of the machine's speed now.
 LATELY = 10.0
-# How much longer a forward takes at the longer context before one was measured (log seconds).
-LONGER = 0.1
+# How much longer a forward takes at the longer context before one was measured, and each of its rows more.
+LONGER, EACH = 0.4, 0.035
 # Above this slowdown the machine counts as busy with other work; and the share by which each forward moves the baseline
 # towards a slower speed.
 BUSY, FORGETTING = 1.5, 0.001
@@ -65,8 +67,12 @@ def between_rows(rows: int | np.ndarray, times: Sequence[float]) -> Any:
 
 def between_contexts(times: Sequence[Any] | np.ndarray, context: float) -> Any:
     """Linear in the context's length, also beyond the longer one; never below the shorter one's time."""
-    short, long = CONTEXTS
-    return np.maximum(times[0], times[0] + (times[1] - times[0]) * (context - short) / (long - short))
+    return np.maximum(times[0], times[0] + (times[1] - times[0]) * between(CONTEXTS, context))
+
+
+def between(contexts: tuple[int, int], context: float) -> float:
+    """Where a context is between two, 0 at the first and 1 at the second."""
+    return (context - contexts[0]) / (contexts[1] - contexts[0])
 
 
 def step_times(costs: CostModel, context: float) -> list[float]:
@@ -90,7 +96,7 @@ class Forward(NamedTuple):
 
 
 class Estimate:
-    """Current seconds of one side's forwards, at CONTEXTS and these row counts (`points`).
+    """Current seconds of one side's forwards, at LEARNT and these row counts (`points`).
 
     The machine's speed moves all of them at once; each follows its own forwards slowly. count: forwards seen; seen:
     system time of the last; level, baseline, begun: the log of the speed's change by now, as usual, and at first.
@@ -99,19 +105,20 @@ class Estimate:
     def __init__(self, points: Sequence[int]):
         self.points, self.count, self.seen = points, 0, 0.0
         # [context][point], without the change of speed since.
-        self.logs = np.log(1e-3) + np.outer((0.0, LONGER), np.ones(len(points)))
+        self.logs = np.log(1e-3) + np.outer((0, 1), np.log1p(LONGER + EACH * np.array(points)))
         self.measured = np.zeros(len(points), np.bool_)
         self.late: deque[float] = deque(maxlen=LAST)
         self.level = self.baseline = self.begun = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
-        """[context][point], in seconds."""
-        return tuple(map(tuple, np.exp(self.logs + self.level).tolist()))
+        """[context][point], in seconds, at CONTEXTS."""
+        short, long = np.exp(self.logs + self.level)
+        return tuple(short.tolist()), tuple((short + (long - short) * between(LEARNT, CONTEXTS[1])).tolist())
 
     def weights(self, forward: Forward) -> np.ndarray:
         """The entries' weights in a forward's expected seconds: linear inter- and extrapolation."""
-        long = max(0.0, (forward.context - CONTEXTS[0]) / (CONTEXTS[1] - CONTEXTS[0]))
+        long = max(0.0, between(LEARNT, forward.context))
         above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
         share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
         rows = np.zeros(len(self.points))
@@ -168,6 +175,7 @@ class Estimate:
             raise ValueError("no machine has such costs")
         self.count, self.seen = int(kept["count"]), float(kept["seen"])
         self.level = log(slowdown)
+        table[1] = between_contexts(table, LEARNT[1])
         self.logs, self.measured[:] = np.log(table) - self.level, True
 
 

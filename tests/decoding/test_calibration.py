@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from duoviz import runner
+from duoviz.decoding import calibration
 from duoviz.decoding import engine as engine_module
 from duoviz.decoding.calibration import calibrate, costs_file, measure_target, recall_costs, remember_costs
 from duoviz.decoding.costs import ROW_COUNTS, Costs, Estimate, Forward
 from duoviz.decoding.forward import Stopped
+from duoviz.decoding.iteration import Span
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from tests.tiny import tiny_engine
@@ -30,9 +32,14 @@ def test_a_calibration_ends_between_two_forwards(beside):
         calibrated(tiny_engine(), beside=beside, stopped=lambda: next(asked, True))
 
 
-def test_the_very_first_forward_does_not_count():
-    """It is of one row, as the last two."""
-    assert [forward.rows for forward in measure_target(tiny_engine().pair.target)] == [*ROW_COUNTS[::-1], 1]
+@pytest.mark.parametrize("held_up", range(2 * len(ROW_COUNTS)))
+def test_a_forward_that_was_held_up_does_not_count(held_up, monkeypatch):
+    """The first one is, by what it has to make ready."""
+    seconds = iter(9.0 if number == held_up else 1.0 for number in range(2 * len(ROW_COUNTS)))
+    timed = lambda model, ids: (model.forward(ids), Span(0.0, next(seconds), len(ids)))  # noqa: E731
+    monkeypatch.setattr(calibration, "timed_forward", timed)
+    forwards = measure_target(tiny_engine().pair.target)
+    assert [(forward.rows, forward.seconds) for forward in forwards] == [(rows, 1.0) for rows in ROW_COUNTS[::-1]]
 
 
 @pytest.mark.parametrize("beside", [True, False])

@@ -96,6 +96,21 @@ def test_beyond_the_longer_context_times_go_on_as_they_were_seen_to():
         assert learned.model.target_time(1, context) == pytest.approx(seconds(context), rel=0.05)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_twenty_forwards_after_a_long_text_say_what_all_cost_there(seed):
+    learned, noise = Costs(), np.random.default_rng(seed)
+
+    def seconds(rows, context):
+        return taken(rows) + (1 + rows / 6) * 1e-6 * context
+
+    for context, forwards in ((100, 60), (3900, 20)):
+        for rows in noise.choice([1, 2, 4, 8], forwards):
+            late = float(np.exp(noise.normal(0, 0.03)))
+            learned.observe([Forward(int(rows), context, seconds(rows, context) * late)], [])
+    for rows in (1, 2, 4, 8):
+        assert learned.model.target_time(rows, 3900) == pytest.approx(seconds(rows, 3900), rel=0.08)
+
+
 def test_prompts_and_times_that_cannot_be_say_nothing():
     learned = Costs()
     learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(17, SHORT, 1.0)])
