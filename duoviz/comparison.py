@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from statistics import median, median_low
 from typing import TYPE_CHECKING
 
 from duoviz.decoding.costs import BUSY, Estimate
 from duoviz.runs import Lane
 from duoviz.trace.agreement import CUT, agreement, first_difference, sentence, worst, written
-from duoviz.trace.explanation import explain, headline
+from duoviz.trace.explanation import explain
 
 if TYPE_CHECKING:
     from duoviz.decoding.engine import Engine
@@ -159,9 +160,27 @@ def summed_up(
         "baselines": {"all": baseline_of(rows, lines, "auto"), "target": baseline_of(rows, lines, "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "headline": headline(*sides_and_traces) if comparable else "",
+        "headline": headline([lines[lane.name] for lane in lanes[:2]]) if comparable else "",
         "sentences": [*said, *explain(*sides_and_traces)] if comparable else [],
     }
+
+
+def headline(sides: Sequence[dict]) -> str:
+    """Which of two lines of the `table` was faster, in one sentence.
+
+    As in the Lab, only what is beyond noise is a winner: every round of the one was faster than all of the other. Of
+    one round each, nothing is concluded.
+    """
+    slow, fast = sorted(sides, key=itemgetter("tps"))
+    speeds = f"({fast['tps']:.1f} against {slow['tps']:.1f} tokens/s)"
+    names, times = f"{fast['method']} and {slow['method']}", f"{fast['tps'] / slow['tps']:.2f} times as fast as"
+    if min(side["runs"] for side in sides) == 1:
+        return (
+            f"In one run each, {fast['method']} was {times} {slow['method']} {speeds}. One run is too few to say more."
+        )
+    if fast["tps_lowest"] <= slow["tps_highest"]:
+        return f"No difference beyond noise between {names} {speeds}."
+    return f"{fast['method']} was {times} {slow['method']} {speeds}."
 
 
 def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:

@@ -78,6 +78,19 @@ def test_the_outcome_is_of_the_round_of_median_speed(engine):
     assert result["verdict"]["verdict"] == "equal" and result["verdict"]["sentence"] == "Both wrote the same 20 tokens."
 
 
+def test_only_what_is_beyond_noise_is_a_winner():
+    def said(one, two):
+        lines = [
+            {"method": name, "runs": len(tps), "tps": tps[0], "tps_lowest": min(tps), "tps_highest": max(tps)}
+            for name, tps in (("SpS", one), ("PLD", two))
+        ]
+        return comparison.headline(lines)
+
+    assert said([15, 14, 16], [10, 9, 12]) == "SpS was 1.50 times as fast as PLD (15.0 against 10.0 tokens/s)."
+    assert said([15, 11, 16], [16, 14, 17]).startswith("No difference beyond noise between PLD and SpS (16.0 against")
+    assert said([15], [10]).startswith("In one run each, SpS was 1.50 times as fast as PLD")
+
+
 @pytest.mark.parametrize("stopped", ["stopped", "time", "error"])
 def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(engine, monkeypatch, stopped):
     monkeypatch.setattr(comparison, "LARGEST_SPREAD", LARGEST_SPREAD)

@@ -61,11 +61,6 @@ def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
     return sorted(sides, key=lambda side: side.figures["tps"], reverse=True)
 
 
-def headline(names: Sequence[str], traces: Sequence[dict]) -> str:
-    """Which was faster, in one short sentence; both wrote something."""
-    return f"{faster(*sides_of(names, traces))}."
-
-
 def faster(fast: Side, slow: Side) -> str:
     """Which was faster, and by how much."""
     ratio = fast.figures["tps"] / slow.figures["tps"]

@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
+from duoviz.lab.plan import look_of
 
 HERE = Path(__file__).parent
 SOURCES, STATIC, FONTS = HERE / "front", HERE / "static", HERE / "fonts"
@@ -101,7 +102,7 @@ def nested(name: str, *components: str) -> str:
 
 def methods_json() -> str:
     """How each method is shown."""
-    return as_text({method: record.described() for method, record in METHODS.items()})
+    return as_text({name: method.described() | {"color": look_of(name).colour} for name, method in METHODS.items()})
 
 
 def as_text(value: object) -> str:

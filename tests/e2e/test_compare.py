@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
+from duoviz.lab.plan import look_of
 from duoviz.trace.metrics import metrics
 from tests.e2e.pages import SCHEMES, figure, fits, present, serious, side, text_of, type_number
 from tests.until import wait_until
@@ -35,13 +36,18 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
         expect(figure(page, "tps", number)).to_have_text(f"{tps:.1f}")
         expect(figure(page, "phi", number)).to_have_text(f"{tps / found[1]:.2f}")
     expect(page.locator(".dv-headline")).to_contain_text(f"{max(found):.1f} against {min(found):.1f} tokens/s")
+    # Each in its method's colour, as in the Lab.
+    for number, method in enumerate(("duodecoding", "vanilla")):
+        curve = page.locator(f".dv-curves .dv-curve[data-place='{number}']")
+        expect(curve).to_have_attribute("stroke", look_of(method).colour)
     # The other recorded race is one press away, and the form follows.
     expect(page.get_by_role("button", name="Show DuoDecoding")).to_be_hidden()
     page.get_by_role("button", name="Show DuoTree").click()
     expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Vanilla"])
-    expect(page.get_by_label("First method")).to_have_value("DuoTree")
+    first = page.locator("#ask-race .methods").first
+    expect(first.locator("input:checked")).to_have_value("duotree")
     page.get_by_role("button", name="Show DuoDecoding").click()
-    expect(page.get_by_label("First method")).to_have_value("DuoDecoding")
+    expect(first.locator("input:checked")).to_have_value("duodecoding")
     # The stage, which plays where nobody sees it, warns of nothing.
     assert not [text for text in warned if "NaN" in text]
     page.get_by_role("button", name="Race settings").click()
@@ -51,17 +57,10 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     expect(label.locator("q")).to_be_hidden()
     expect(page.locator(".dv-race .dv-speed")).to_have_value("1")
     # What a method does is read where one hovers, and moves nothing.
-    bar, method, about = (
-        page.locator("#ask-race"),
-        page.get_by_label("First method"),
-        page.locator("#ask-race .info-text").first,
-    )
+    bar, about = page.locator("#ask-race"), first.locator(".info-text")
     height = bar.bounding_box()["height"]
-    method.click()
-    page.get_by_role("option", name="SpS").click()
+    first.get_by_text("SpS", exact=True).click()
     expect(about).to_have_text(METHODS["speculative"].about)
-    method.blur()
-    method.hover()
     expect(about).to_be_visible()
     assert bar.bounding_box()["height"] == height
 
@@ -94,7 +93,6 @@ def check_layout(page):
     page.wait_for_function(f"({NOTHING_EMPTY})()")
 
 
-METHODS_CHOSEN = [f"#ask-race .block:has([aria-label='{side} method'])" for side in ("First", "Second")]
 PRESSED = ("#race", "#race-like-for-like", "#race-settings > button")
 
 # Asked again and again: whether the form is where it was when last asked, three times on end.
@@ -108,13 +106,14 @@ FORM_RESTS = """() => {
 
 
 def check_form(page):
-    """On a narrow page: the prompt, both methods and what can be pressed, a row each that ends where the others do."""
+    """On a narrow page: the prompt, what can be pressed and each method, a row each that ends where the others do."""
     # What a narrower window moves is where it stays.
     page.wait_for_function(FORM_RESTS, polling=100)
     prompt = page.locator("#compare-prompt").bounding_box()
-    methods, pressed = ([page.locator(part).bounding_box() for part in row] for row in (METHODS_CHOSEN, PRESSED))
-    assert prompt["width"] > 350 and methods[0]["width"] == pytest.approx(methods[1]["width"], abs=1)
-    for row in (methods, pressed):
+    pressed = [page.locator(part).bounding_box() for part in PRESSED]
+    methods = [page.locator("#ask-race .methods").nth(number).bounding_box() for number in (0, 1)]
+    assert prompt["width"] > 350 and methods[1]["y"] >= methods[0]["y"] + methods[0]["height"]
+    for row in ([methods[0]], [methods[1]], pressed):
         middles = [box["y"] + box["height"] / 2 for box in row]
         assert max(middles) - min(middles) < 3, middles
         assert all(one["x"] + one["width"] <= other["x"] for one, other in itertools.pairwise(row))

@@ -1,5 +1,6 @@
 """What lessons may name, and the lessons that come along."""
 
+import itertools
 import re
 from collections import defaultdict
 
@@ -10,6 +11,7 @@ from duoviz.recordings import FOLDER as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.app import LESSONS
 from duoviz.web.front import SOURCES
+from duoviz.web.lessons import figures
 from duoviz.web.lessons.course import FRONT_FIELDS, read_course, read_traces
 from duoviz.web.lessons.facts import FORMS, Facts
 from duoviz.web.lessons.figures import FIGURES
@@ -46,6 +48,15 @@ def test_a_method_has_one_title_everywhere_and_the_glossary_has_it():
     assert {method: title(method, Settings()) for method in METHODS} == titles
     terms = {form for term in read_glossary(LESSONS / "glossary.md") for form in term.forms}
     assert set(titles.values()) <= terms
+
+
+def test_the_figure_of_the_cache_agrees_with_the_next_iteration():
+    traces = read_traces(TRACES, [])
+    for method, trace in traces.items():
+        found = [figures.cache(Facts(traces, method, iteration)) for iteration in trace["iterations"][1:]]
+        for before, after in itertools.pairwise(found):
+            kept = [node for node in before["checked"] if node["status"] == "accepted"]
+            assert (before["cached"] + 1 + len(kept), before["own"]["text"]) == (after["cached"], after["last"])
 
 
 def pages_of(course):

@@ -39,6 +39,18 @@ def threshold(facts: Facts) -> dict:
     return {"candidates": candidates, "theta": iteration["theta"], "budget": iteration["budget"]}
 
 
+def cache(facts: Facts) -> dict:
+    """Of how many tokens the target's cache held keys and values before the forward pass shown, the last token of the
+    text, which it did not hold, the tokens that were checked, and the target's own token."""
+    if not facts.iteration or not facts.iteration["index"]:
+        raise NotInTrace("forward pass there that checks tokens")
+    written = [token for each in facts.trace["iterations"][: facts.iteration["index"]] for token in each["committed"]]
+    cached = facts.trace["header"]["prompt_tokens"] + len(written) - 1
+    checked = [node for node in facts.iteration["checked"] if node["status"] != "correction"]
+    own = facts.iteration["committed"][-1] | {"status": "correction"}
+    return {"cached": cached, "last": written[-1]["text"], "checked": checked, "own": own}
+
+
 def draws(facts: Facts) -> dict:
     """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it.
 
@@ -91,10 +103,11 @@ FIGURES = {
     "target costs": target_costs,
     "budget": budget,
     "threshold": threshold,
+    "cache": cache,
     "coupled draws": draws,
     "classical rule": draws,
     "speeds": speeds,
 }
 # Those made from the iteration that the page shows, and those with a slider that a question may ask to be dragged.
-OF_ITERATION = {"threshold"}
+OF_ITERATION = {"threshold", "cache"}
 WITH_READING = {"target costs", "costs", "budget", "threshold"}

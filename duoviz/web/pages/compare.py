@@ -19,7 +19,7 @@ from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
     as_integer,
-    method_choices,
+    method_field,
     own_fields,
     raw_field,
     sampling_fields,
@@ -50,7 +50,7 @@ def compare_page(hardware: Hardware) -> Page:
         prompt = gr.Textbox(
             label="Prompt", value=PROMPT, lines=1, max_lines=3, container=False, scale=5, elem_id="compare-prompt"
         )
-        sides = {side: side_field(side, method) for side, method in SIDES.items()}
+        sides = {side: method_field(method, f"{side.capitalize()} method") for side, method in SIDES.items()}
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
         larger = gr.Button("Larger target", size="md", elem_id="race-larger", min_width=130)
@@ -67,14 +67,7 @@ def compare_page(hardware: Hardware) -> Page:
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
 
 
-def side_field(side: str, method: str) -> gr.Dropdown:
-    """Which method runs on this side."""
-    label = f"{side.capitalize()} method"
-    about = METHODS[method].about
-    return gr.Dropdown(method_choices(), value=method, label=label, info=about, container=False, scale=1, min_width=150)
-
-
-def comparison_fields(limits: Limits, sides: Mapping[str, gr.Dropdown]) -> Fields:
+def comparison_fields(limits: Limits, sides: Mapping[str, gr.Radio]) -> Fields:
     """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
         fields = size_fields(limits, place="compare-")

@@ -60,6 +60,12 @@ def method_choices() -> list[tuple[str, str]]:
     return [(method.title, name) for name, method in METHODS.items()]
 
 
+def method_field(method: str, label: str, **options: Any) -> gr.Radio:
+    """All methods, of which this one is chosen."""
+    about = METHODS[method].about
+    return gr.Radio(method_choices(), value=method, label=label, info=about, elem_classes="methods", **options)
+
+
 def setting_field(name: str, place: str = "") -> Component:
     """A setting as a field. place: begins the ids of this page's fields."""
     about = ABOUT[name]
@@ -122,7 +128,7 @@ def raw_field() -> gr.Checkbox:
     return gr.Checkbox(False, label="No chat template", info="continue the text as it is")
 
 
-def own_fields(limits: Limits, method: gr.Dropdown | gr.Radio, place: str = "") -> Fields:
+def own_fields(limits: Limits, method: gr.Radio, place: str = "") -> Fields:
     """The methods' own settings; only those of the method chosen are shown, here and whenever another is chosen."""
     own = {name for method in METHODS.values() for name in method.settings} - HIDDEN
     if limits.on_space:

@@ -12,7 +12,7 @@ from duoviz.web.components import OF_METHOD, Opening, Visualizer
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
-    method_choices,
+    method_field,
     own_fields,
     prompts_to_try,
     raw_field,
@@ -34,8 +34,7 @@ def live_page(hardware: Hardware) -> Page:
         prompt = gr.Textbox(
             label="Prompt", value=PROMPT, lines=1, max_lines=3, elem_id="prompt", container=False, scale=5
         )
-        about = METHODS["duodecoding"].about
-        method = gr.Radio(method_choices(), value="duodecoding", label="Method", info=about, elem_id="method")
+        method = method_field("duodecoding", "Method", elem_id="method")
         go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=100)
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):

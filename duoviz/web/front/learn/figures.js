@@ -1,8 +1,9 @@
 // The figures of lessons by their names: each gives its node and, where a question may ask for it, its reading.
 
 import { el, setText } from "../visualizer/dom.js";
-import { aboutOf } from "../visualizer/methods.js";
+import { colorOf } from "../visualizer/methods.js";
 import { count, duration, fixed, tokenLabel } from "../visualizer/words.js";
+import { cacheFigure } from "./cache.js";
 import { costsFigure } from "./costs.js";
 import { coupledFigure, ruleFigure } from "./draws.js";
 import { createSlider, shareBar } from "./parts.js";
@@ -76,7 +77,8 @@ export const whyOf = ({ tau, iteration, rows, device }) => (
 function speedsFigure({ runs }) {
   const top = Math.max(...runs.map(({ tps }) => tps));
   const lines = runs.map(({ method, title, tps, ...about }) => {
-    const bar = shareBar(aboutOf({ method }).proposers.length ? "draft" : "target", tps / top);
+    const bar = shareBar("method", tps / top);
+    bar.style.background = colorOf(method);
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
       el("span", {}, fixed(tps, 1)), el("span", { class: "dl-why" }, whyOf(about)));
   });
@@ -85,5 +87,5 @@ function speedsFigure({ runs }) {
 
 export const FIGURES = {
   "target costs": costsFigure, costs: costsFigure, budget: budgetFigure, threshold: thresholdFigure, "coupled draws": coupledFigure,
-  "classical rule": ruleFigure, speeds: speedsFigure,
+  "classical rule": ruleFigure, cache: cacheFigure, speeds: speedsFigure,
 };

@@ -1,14 +1,19 @@
 // One side of the race: what ran where, how far it has come in large figures, and its text.
 
 import { el, setText, svg } from "../visualizer/dom.js";
+import { colorOf } from "../visualizer/methods.js";
 import { duration, fixed, quote } from "../visualizer/words.js";
 import { createText } from "../visualizer/text.js";
 import { canReplay, sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model.js";
 
 const WAITING = "Waiting: each method runs alone.";
 
-export function swatch(place) {
-  const line = svg("line", { class: "dv-curve", "data-place": place, x1: 1, x2: 27, y1: 5, y2: 5 });
+// A lane's line: its method's colour, and its place's dashes.
+export const curve = (tag, { method }, place, more) => (
+  svg(tag, { class: "dv-curve", "data-place": place, stroke: colorOf(method), ...more }));
+
+export function swatch(lane, place) {
+  const line = curve("line", lane, place, { x1: 1, x2: 27, y1: 5, y2: 5 });
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
@@ -56,7 +61,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
-    el("h3", { class: "dv-side-name" }, swatch(place), ` ${lane.name}`), counters.node, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
+    el("h3", { class: "dv-side-name" }, swatch(lane, place), ` ${lane.name}`), counters.node, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
   const tokens = () => node.querySelectorAll(".dv-token");
   node.addEventListener("pointerover", (event) => {
     const token = event.target.closest(".dv-token");

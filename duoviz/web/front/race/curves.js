@@ -4,7 +4,7 @@ import { el, section, svg, watchSize, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/timeline.js";
 import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
-import { swatch } from "./column.js";
+import { curve, swatch } from "./column.js";
 
 const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
 
@@ -81,10 +81,10 @@ export function createCurves({ race, actions, hoverTime }) {
       if (key !== drawn) {
         drawn = key;
         scale = curveScale(race, width);
-        const paths = race.lanes.map((lane, place) => svg("path", { class: "dv-curve", "data-place": place, d: stepPath(lane.state, scale.toX, scale.toY) }));
+        const paths = race.lanes.map((lane, place) => curve("path", lane, place, { d: stepPath(lane.state, scale.toX, scale.toY) }));
         layer.replaceChildren(...gridNodes(scale));
         reached.replaceChildren(...paths.reverse());
-        names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(place), ` ${lane.name}`)));
+        names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(lane, place), ` ${lane.name}`)));
       }
       reached.setAttribute("width", canReplay(race) ? scale.toX(race.clock) + 1 : width);
       hand.setAttribute("visibility", canReplay(race) ? "visible" : "hidden");

@@ -34,7 +34,7 @@ function createFigures({ race }) {
   const setUp = () => {
     lanes = race.lanes;
     const sides = sidesOf(race);
-    head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, swatch(place), ` ${lane.name}`)));
+    head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, swatch(lane, place), ` ${lane.name}`)));
     cells = FIGURES.map(([name]) => sides.map(() => ({ value: el("span", { "data-figure": name }), spread: el("small") })));
     body.replaceChildren(...FIGURES.map(([name, label], row) => (
       el("tr", { "data-row": name }, el("th", { scope: "row" }, label), ...cells[row].map(({ value, spread }) => el("td", {}, value, " ", spread)))

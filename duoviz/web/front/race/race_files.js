@@ -5,6 +5,7 @@ import { el, menu, section, setText, svg, textButton } from "../visualizer/dom.j
 import { fileName, save, savedAs } from "../visualizer/export.js";
 import { createOpener, json } from "../visualizer/files.js";
 import { createBackstage, createFilming, SLIDE } from "../visualizer/film.js";
+import { colorOf } from "../visualizer/methods.js";
 import { boxOf, createSheet, finished, placed, stroke, titleNodes } from "../visualizer/picture.js";
 import { duration, fixed, known, visible } from "../visualizer/words.js";
 import { countersOf, standing } from "./column.js";
@@ -19,7 +20,7 @@ const [TEXT_STYLE, TEXT_ROW] = [{ size: 16 }, 25];
 const HEADLINE = { size: 20, weight: 600 };
 const FULL_WIDTH = SLIDE.width - 2 * EDGE_SPACE;
 const COLUMN_WIDTH = (FULL_WIDTH - COLUMN_SPACE) / 2;
-const STROKES = [["first", {}], ["second", { "stroke-dasharray": "7 3" }]];
+const DASHES = [{}, { "stroke-dasharray": "7 3" }];
 
 const filmSeconds = (race) => endOf(race) / race.speed + FINISH_SECONDS;
 
@@ -38,14 +39,13 @@ function counterNodes(sheet, counters, { x, y }) {
 
 function sideNodes(sheet, race, lane, place) {
   const x = EDGE_SPACE + place * (COLUMN_WIDTH + COLUMN_SPACE);
-  const [color, dashes] = STROKES[place];
   const { tokens, tps, seconds } = countersOf(race, lane);
   const phi = hasEnded(race) ? race.result.lanes[place].figures?.phi : null;
   const speedUp = known(phi) ? [[`φ ${fixed(phi, 2)}`, ""]] : [];
   const inside = { x: x + 12, width: COLUMN_WIDTH - 24 };
   const lines = sheet.wrapped(visible(textOf(lane)), inside.width, TEXT_STYLE).slice(-TEXT_LINES);
   return [
-    stroke(sheet.paints[color], { x1: x, x2: x + 34, y1: NAME_TOP - 7, y2: NAME_TOP - 7, "stroke-width": 3, ...dashes }),
+    stroke(colorOf(lane.method), { x1: x, x2: x + 34, y1: NAME_TOP - 7, y2: NAME_TOP - 7, "stroke-width": 3, ...DASHES[place] }),
     sheet.line(lane.name, { x: x + 44, y: NAME_TOP, size: 22, weight: 600 }),
     sheet.line(standing(race, lane), { x: x + COLUMN_WIDTH, y: NAME_TOP, size: 18, weight: 600, paint: "accepted", anchor: "end" }),
     ...counterNodes(sheet, [[String(tokens), "tokens"], [fixed(tps, 1), "tokens/s"], [duration(seconds), ""], ...speedUp], { x, y: COUNT_TOP }),

@@ -33,10 +33,11 @@ export function markEmptyPrompts() {
   document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) target.removeAttribute("aria-invalid"); });
 }
 
-// From a method's chip the run starts as from the prompt: Generate may not be there.
+// From a method's chip the run or race starts as from the prompt: Generate may not be there.
 export function startFromChips() {
   document.addEventListener("keydown", ({ key, target }) => {
-    if (key === "Enter" && target.closest?.("#method")) document.getElementById("generate").click();
+    const methods = key === "Enter" && target.closest?.(".methods");
+    if (methods) document.getElementById(methods.closest("#ask") ? "generate" : "race").click();
   });
 }
 

@@ -46,8 +46,9 @@ const TREE_TOP = 24;
 const LINE_GAP = 10;
 const CAPTION_HEIGHT = 20;
 
-// Pixels at the tree's 12 px monospace; from U+3000 on (and emoji) characters are twice as wide.
-const textWidth = (text) => Array.from(text).reduce((sum, char) => sum + (char.codePointAt(0) >= 0x3000 ? 13 : 7.4), 0);
+// Pixels at the tree's 13 px monospace; from U+3000 on (and emoji) characters are twice as wide.
+const charWidth = (char) => (char.codePointAt(0) >= 0x3000 ? 14 : 7.85);
+const textWidth = (text) => Array.from(text).reduce((sum, char) => sum + charWidth(char), 0);
 
 // Depth and row of each drawn node: a first child stays on its parent's row, each further one opens a row below.
 function layOut(nodes, drawn) {
@@ -183,12 +184,15 @@ function rowsOn(items, columns) {
   return lines.map((rows) => [...rows].sort((one, other) => one - other));
 }
 
+// How wide an item is drawn: what is no token has no mark.
+export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) + (node ? 30 : 18);
+
 // Gives each item its place in pixels, with rows of this height. fold: gives the columns' lines and left edges from
 // their widths. Returns for each column its left edge and the height of its caption, and how wide and high all is.
 export function placeItems({ items, windowRow, split }, fold, rowHeight) {
   const widths = [];
   for (const item of items) {
-    item.width = textWidth(item.label + countLabel(item.node)) + (item.node ? 30 : 18);
+    item.width = widthOf(item);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
   const columns = fold(Array.from(widths, (width) => width ?? 0));

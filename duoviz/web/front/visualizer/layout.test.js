@@ -89,13 +89,13 @@ test("in pixels: of two nodes of one character after the text, on one line and o
     return { places, pixels: tree.items.map(({ x, y, line, entry }) => [x, y, line, entry]) };
   };
   const [one, two] = [placed(1), placed(2)];
-  assert.deepEqual(one.pixels, [[2, 39, 0, 39], [83, 39, 0, 39], [83, 69, 0, 39]]);
-  assert.deepEqual(one.places.columns, [{ left: 2, caption: 12 }, { left: 83, caption: 12 }]);
-  near(one.places.right, 83 + 37.4 + 2);
+  assert.deepEqual(one.pixels, [[2, 39, 0, 39], [85.25, 39, 0, 39], [85.25, 69, 0, 39]]);
+  assert.deepEqual(one.places.columns, [{ left: 2, caption: 12 }, { left: 85.25, caption: 12 }]);
+  near(one.places.right, 85.25 + 37.85 + 2);
   assert.deepEqual([one.places.height, one.places.lineHeight, one.places.windowTop], [24 + 2 * 30 + 4, 40, null]);
   // An edge comes in at its parent's row, where that row is on the line.
   assert.deepEqual(two.pixels, [[2, 39, 0, 39], [28, 93, 1, 93], [28, 123, 1, 93]]);
-  near(two.places.right, 2 + 55 + 13);
+  near(two.places.right, 2 + 57.25 + 13);
   assert.equal(two.places.height, 142);
 });
 
@@ -113,8 +113,8 @@ test("rows that a line does not use take no room on it, and a window has room fo
 test("wide characters take more room, and counts too", () => {
   const tree = treeOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] });
   placeItems(tree, onLines(1), 30);
-  near(itemOf(tree, "日").width, 13 + 30);
-  near(itemOf(tree, "A").width, 4 * 7.4 + 30);
+  near(itemOf(tree, "日").width, 14 + 30);
+  near(itemOf(tree, "A").width, 4 * 7.85 + 30);
   assert.deepEqual([nodeOf("a", { count: 3 }), nodeOf("a"), undefined].map(countLabel), [" ×3", "", ""]);
 });
 

@@ -20,6 +20,8 @@ export const aboutOf = (header) => header?.about ?? (header && isKnown(header.me
 export const allProposers = () => (
   [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET)));
 
+export const colorOf = (method) => known[method]?.color ?? "currentColor";
+
 export function originOf(source, header) {
   const own = aboutOf(header).proposers.find(({ id }) => id === source);
   return (own ?? proposersBySource.get(source))?.origin ?? `from ${source}`;

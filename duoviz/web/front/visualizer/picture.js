@@ -11,7 +11,7 @@ const PICTURE_STYLES = [
   "font-family", "font-size", "font-weight", "font-style", "text-anchor", "paint-order", "text-decoration-line", "white-space", "unicode-bidi",
 ];
 const PAINTS = [
-  "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction", "first", "second",
+  "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction",
 ];
 const MAX_CANVAS = 16_000;
 const EDGE = 2;

@@ -86,11 +86,12 @@ function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, head
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`draft ${chanceWords(q)}`);
   if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
-  facts.push(known(p) ? `target ${chanceWords(p)}` : "not tested by the target");
+  if (known(p)) facts.push(`target ${chanceWords(p)}`);
+  else if (["pending", "discarded"].includes(status)) facts.push("not checked by the target");
   return facts;
 }
 
-function nodeGroup(item, header) {
+export function nodeGroup(item, header) {
   const { node } = item;
   const data = node ? { ...dataOf(item), "data-source": node.source } : {};
   const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
