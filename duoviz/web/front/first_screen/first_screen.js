@@ -17,7 +17,7 @@ const [LASTS, SLOWER] = [12, [1, 2, 5, 10, 20, 50, 100]];
 const ALIKE = 0.03;
 const NOTHING_BEFORE = { isCut: false, tokens: [] };
 const LONGEST_FRAME = 0.1;
-const LINE_GAP = 8;
+const LINES = 3;
 
 const slowerOf = (wall) => SLOWER.reduce((best, each) => (
   Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
@@ -46,8 +46,8 @@ function createSide(title, names) {
       else if (until > shown) {
         reveal(...spans.slice(shown, until));
         // The line that is written is the last in sight.
-        const { offsetTop, offsetHeight } = spans[until - 1];
-        view.scrollTop = offsetTop + offsetHeight - view.clientHeight + LINE_GAP;
+        const line = view.clientHeight / LINES;
+        view.scrollTop = line * (Math.floor(spans[until - 1].offsetTop / line) + 1 - LINES);
       }
       shown = until;
       setText(tokens, count(shown, "token"));

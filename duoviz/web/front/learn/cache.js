@@ -6,7 +6,7 @@ import { COLUMN_GAP, fillLines, widthOf } from "../visualizer/layout.js";
 import { nodeGroup } from "../visualizer/tree.js";
 import { count, countGuesses, tokenLabel } from "../visualizer/words.js";
 
-const [LINE, SCALE] = [28, 1.25];
+const [LINE, SCALE] = [28, 1.5];
 
 // What the cache holds, as [part, words, what is drawn of it]; without a part that is empty.
 export function partsOf({ cached, last, checked, own }) {
