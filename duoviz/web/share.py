@@ -55,6 +55,8 @@ def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     fields = [field for page in pages.values() for field in page.fields.values()]
     visualizers = [page.visualizer for page in pages.values() if page.visualizer]
     outputs = [tabs, bar, *visualizers, *fields]
+    heard = "(...values) => { window.duoviz?.share?.hear(...values); }"
+    gr.on([field.change for field in fields], None, fields, None, js=heard, **AT_ONCE)  # pyright: ignore[reportAttributeAccessIssue]
     bar.copylink(None, fields, bar, js="(...values) => window.duoviz.share.copyLink(...values)", **AT_ONCE)
     bar.openfile(None, None, outputs, js="() => window.duoviz.share.openFile()", **AT_ONCE)
     opened = bar.openlink(None, None, outputs, js="() => window.duoviz.share.openLink()", **AT_ONCE)

@@ -111,6 +111,14 @@ def save_and_load_results(page, folder):
     expect(page.locator("#lab-results")).to_contain_text("saved (loaded)")
 
 
+def load_too_large_a_file(page, folder):
+    """By default nginx takes no more than 1 MB."""
+    file = folder / "large.zip"
+    file.write_bytes(bytes(1_100_000))
+    load_file(page, file)
+    expect(page.locator(".toast-body")).to_contain_text("HTTP 413: This file is larger than the proxy before this page")
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
@@ -127,3 +135,5 @@ def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
             save_and_load_results(page, tmp_path)
         assert copy(page).startswith(f"{origin}{case.below}/#tab={'lab' if case.below else 'live'}")
         assert faults == []
+        if case.below:
+            load_too_large_a_file(page, tmp_path)

@@ -134,7 +134,11 @@ def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
     cut_off = "The page was reloaded during the run; the earlier part is kept."
     expect(page.locator(".dv-message")).to_have_text(cut_off)
     expect(page.locator(".dv-where")).to_have_text("Iteration 7 of 7 after the prompt")
+    # Once more, until a visit that is a new one.
     page.reload()
+    shown(page, "iterations", 8)
+    page.goto("about:blank")
+    page.goto(url)
     shown(page, "state", "empty")
     more.release(2)
 

@@ -23,21 +23,6 @@ def test_a_server_is_lost_that_is_silent_for_five_seconds():
     assert evaluate(SILENCE, [4_500, 1_000]) == [["reset"], ["reset", "connection"]]
 
 
-KEEP = """async (runs) => {
-  const kept = new Map();
-  globalThis.sessionStorage = { setItem: (key, text) => kept.set(key, text) };
-  const { keepRun } = await import("http://plain.test/visualizer/opening.js");
-  for (const [name, run] of Object.entries(runs)) keepRun(name, run);
-  return [...kept.keys()];
-}"""
-
-
-def test_only_a_run_that_goes_on_is_kept_for_the_page_loaded_anew(traces):
-    run = {"header": traces["vanilla"]["header"], "iterations": traces["vanilla"]["iterations"][:3]}
-    runs = {"goes on": run | {"last": None}, "over": run | {"last": {"type": "end"}}}
-    assert evaluate(KEEP, runs) == ["goes on"]
-
-
 OPENING = """async ([answers, wantsNoMotion]) => {
   globalThis.matchMedia = () => ({ matches: wantsNoMotion });
   const { createOpening } = await import("http://plain.test/visualizer/opening.js");

@@ -4,17 +4,22 @@ import { know } from "../visualizer/methods.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { mountCourse } from "../learn/course.js";
 import { mountGame } from "../game/game.js";
+import { leave, takeLeft } from "../visualizer/left.js";
 import { page } from "../page.js";
+
+const KEY = "duoviz course";
 
 export function start({ element, props, trigger, methods }) {
   know(methods);
   const root = element.querySelector(".dl-root");
   const fetchTrace = (method) => fetchRecording(props.traces[method]);
-  let place = null;
+  const begin = takeLeft(KEY);
+  let place = begin;
+  leave(KEY, () => place);
   page.placeInCourse = () => [place.lesson, place.page];
   import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };
-    mountCourse(root, course, { fetchTrace, play: () => game.open(), moved });
+    mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin });
     const game = mountGame(root, fetchTrace);
   });
 }

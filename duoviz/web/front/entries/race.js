@@ -4,7 +4,8 @@ import { know } from "../visualizer/methods.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
-import { recordedEvents } from "../race/race_file.js";
+import { eventsOfLeft, GONE, leftOf, recordedEvents } from "../race/race_file.js";
+import { leave, takeLeft } from "../visualizer/left.js";
 import { page } from "../page.js";
 
 export function start({ element, props, server, trigger, methods }) {
@@ -16,8 +17,13 @@ export function start({ element, props, server, trigger, methods }) {
     name: race.lanes[0].name, events: () => recordedEvents(race), methods: race.lanes.map(({ method }) => method),
   }));
   const chosen = ({ methods: both }) => { sides = both; trigger("chosen"); };
-  const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS };
-  mountRace(element.querySelector(".dv-root"), receiver, { ...options, recordings, chosen });
+  const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
+  const left = takeLeft(key);
+  const told = left && !left.race ? GONE : "";
+  const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS, recordings, told, chosen };
+  const race = mountRace(element.querySelector(".dv-root"), receiver, options);
+  leave(key, () => leftOf(race, receiver.isOpen()), {});
+  eventsOfLeft(left).then((events) => { if (!receiver.isOpen()) events.forEach(receiver.send); });
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));
   };

@@ -9,6 +9,14 @@ addEventListener("click", ({ target }) => {
   if (found) [target.href] = found;
 }, { capture: true });
 
+// What a proxy before the page says of too large a file is a page of its own, which Gradio would show as it is.
+const TOO_LARGE = "This file is larger than the proxy before this page accepts. Its owner can raise that (nginx: client_max_body_size).";
+const { fetch } = window;
+window.fetch = async (...asked) => {
+  const answer = await fetch(...asked);
+  return answer.status === 413 ? new Response(TOO_LARGE, { status: 413 }) : answer;
+};
+
 export function start({ element, trigger }) {
   let part = "";
   const show = mountResults(element.querySelector(".ll-root"), (name) => {

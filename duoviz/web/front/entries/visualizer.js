@@ -1,8 +1,9 @@
 // The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link
 // asks for.
 
-import { keepRun, takeKeptRun, createOpening } from "../visualizer/opening.js";
+import { createOpening, eventsOfLeft, GONE, leftOf } from "../visualizer/opening.js";
 import { know } from "../visualizer/methods.js";
+import { leave, takeLeft } from "../visualizer/left.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
@@ -29,7 +30,11 @@ export function start({ element, props, server, methods }) {
   const receiver = createReceiver();
   const root = element.querySelector(".dv-root");
   const shown = mount(root, receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS });
-  let isRestored = false;
+  // The element's own id is another one each time the page is loaded.
+  const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
+  const left = takeLeft(key);
+  leave(key, () => leftOf(shown.run, shown.state.shown, receiver.isOpen()), {});
+  let isRestored = Boolean(left?.trace);
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
   const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() || first.isOpen() };
   const opening = createOpening(receiver, props.opening.addresses, about);
@@ -39,16 +44,11 @@ export function start({ element, props, server, methods }) {
   passFocus(root);
   foldForRuns(root);
   startFromChips();
-  // The element's own id is another one each time the page is loaded.
-  const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
-  addEventListener("pagehide", () => {
-    if (receiver.isOpen()) keepRun(key, shown.run);
-  });
-  takeKeptRun(key).then((events) => {
+  eventsOfLeft(left).then((events) => {
     isRestored = events !== null;
     if (isRestored && !receiver.isOpen()) events.forEach(receiver.send);
     const opens = !story.openLinked() && showsNone() && opensItself() ? first.open() : null;
-    if (!isRestored) Promise.resolve(opens).then(opening.begin);
+    if (!isRestored) Promise.resolve(opens).then(opening.begin).then(() => left && receiver.send({ type: "status", text: GONE }));
   });
   return (text) => {
     const value = JSON.parse(text);

@@ -124,8 +124,8 @@ function createReading(go) {
 }
 
 // options: fetchTrace as in stage.js; play: begins the game; moved: called with {lesson, page} when the reader goes on,
-// both as in a link, where the course's end is no lesson's page.
-export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, play, moved }) {
+// both as in a link, where the course's end is no lesson's page; begin: where it begins, null for where the link leads.
+export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetchTrace, play, moved, begin }) {
   root.classList.add("dl");
   if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There are no lessons to show."));
 
@@ -171,7 +171,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   }
 
   root.replaceChildren(mistakeList(mistakes), card, stage.node);
-  at = placeIn(lessons, location) ?? at;
+  at = placeIn(lessons, begin ? { hash: `#lesson=${begin.lesson}&page=${begin.page}` } : location) ?? at;
   draw();
   fillWindow(root);
   addEventListener("hashchange", () => {

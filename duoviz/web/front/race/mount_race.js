@@ -137,8 +137,8 @@ function whenSeen(node, act) {
 }
 
 // options: of the visualizers that look inside, see `mount`; recordings: races {name, events}, of which the first is
-// shown at first; chosen: called with another one as it is shown.
-export function mountRace(root, feed, { recordings = [], chosen = () => {}, ...options }) {
+// shown at first, with what is `told` then; chosen: called with another one as it is shown. Gives the race.
+export function mountRace(root, feed, { recordings = [], told = "", chosen = () => {}, ...options }) {
   const [race, queue] = [emptyRace(), []];
   const frames = createFrames(draw);
   const add = (events) => {
@@ -188,12 +188,14 @@ export function mountRace(root, feed, { recordings = [], chosen = () => {}, ...o
   const under = el("div", { class: "dv-under" }, sources.node, links.note);
   view.append(top, sides.node, under, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
-  whenSeen(view, () => {
-    if (race.phase === "empty" && recordings.length) show(recordings[0]);
+  whenSeen(view, async () => {
+    if (race.phase === "empty" && recordings.length) await show(recordings[0]);
+    if (told) add([{ type: "status", text: told }]);
   });
   listenToKeys(view, actions);
   curves.watch(frames.ask);
   feed.subscribe((event) => add([event]));
   writeRaceAttributes(view, race);
   frames.ask();
+  return race;
 }

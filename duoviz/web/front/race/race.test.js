@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endingAt, iterationOf, laneEvents, near } from "../testing.js";
+import { endingAt, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
+import { eventsOf } from "../visualizer/state.js";
 import { countersOf, standing, twinWords } from "./column.js";
 import { curveScale, momentWords, stepPath, ticksUpTo } from "./curves.js";
 import { baselineWords, headlineOf, roundsWords, soFar, spreadWords } from "./finish.js";
@@ -10,7 +11,7 @@ import {
   advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf,
   tokensOf,
 } from "./model.js";
-import { csvOf } from "./race_file.js";
+import { csvOf, eventsOfLeft, leftOf } from "./race_file.js";
 
 const LANES = ["SpS", "DuoTree"].map((name) => ({ name, method: "made_up", baseline: false }));
 const BASELINE = { name: "Vanilla", method: "vanilla", baseline: true };
@@ -46,6 +47,39 @@ test("a race as CSV has a line for each run of each lane, and no name is a formu
   assert.deepEqual(csvOf(race).split("\n").slice(1), [
     '"SpS",1,2,2,1,1,1', '"SpS",2,1,4,0.25,4,1', `"'=A1 ""x""",1,1,0.5,2,0.5,1`, "",
   ]);
+});
+
+// A race of recorded runs: as whoever watches it has it, and as it comes back in the page that is loaded anew.
+const RECORDED = recordingOf("vanilla");
+const recordedLane = (lane, repeat) => (
+  eventsOf(RECORDED).slice(1).map((event) => ({ type: "lane", lane, repeat, event })));
+const BOTH = [...recordedLane("SpS", 0), ...recordedLane("DuoTree", 0)];
+const broughtBack = async (race, isOpen) => (
+  raceAfter(...await eventsOfLeft(JSON.parse(JSON.stringify(leftOf(race, isOpen))))));
+
+test("a race that a reload cuts off comes back as far as it came, and says so", async () => {
+  const again = recordedLane("SpS", 1).slice(0, 9);
+  const race = await broughtBack(raceAfter(beginning({ repeats: 2 }), ...BOTH, ...again), true);
+  const words = "The page was reloaded during the race; the earlier part is kept.";
+  assert.deepEqual([race.phase, race.message, race.recorded], ["error", words, false]);
+  const counts = race.lanes.map((lane) => [...lane.runs.values()].map(({ iterations }) => iterations.length));
+  const { length } = RECORDED.iterations;
+  assert.deepEqual(counts, [[length, 8], [length]]);
+  assert.ok(canReplay(race));
+});
+
+test("one that has ended is there again, also where the next one waited; another's, or none, is not kept", async () => {
+  const over = () => raceAfter(beginning(), ...BOTH, ending());
+  const [before, race] = [over(), await broughtBack(over(), false)];
+  assert.deepEqual([race.phase, race.message, race.result], [before.phase, before.message, before.result]);
+  const waiting = await broughtBack(after(over(), { type: "reset" }), true);
+  const words = "The page was reloaded before your next race began; this is the one before.";
+  assert.deepEqual([waiting.phase, waiting.message], ["done", words]);
+  const recorded = raceAfter(beginning({ recorded: true }), ...BOTH, ending());
+  for (const none of [recorded, emptyRace()]) {
+    assert.equal(leftOf(none, false), null);
+    assert.deepEqual(await eventsOfLeft(leftOf(none, true)), []);
+  }
 });
 
 test("what φ compares with is no side, and a race ends with its slower side", () => {

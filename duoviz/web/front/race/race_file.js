@@ -38,6 +38,26 @@ export function eventsOfRace({ lanes, repeats, recordings, result }, { file = nu
   return [{ type: "lanes", lanes, repeats, recorded: true, file }, ...told, { type: "end", result, speed }];
 }
 
+const CUT_OFF = "The page was reloaded during the race; the earlier part is kept.";
+const NOT_BEGUN = "The page was reloaded before your next race began; this is the one before.";
+export const GONE = "The page was reloaded, and your race was lost. Press Race to run it again.";
+
+// What of a race is left to the page that comes: null where there is none of the visitor's, nor is one waited for.
+export function leftOf(race, isOpen) {
+  const own = race.lanes.length && !race.recorded && race.file === null ? raceOf(race) : null;
+  return own || isOpen ? { race: own, told: !isOpen ? null : race.result ? NOT_BEGUN : CUT_OFF } : null;
+}
+
+// The events of a race that was left; none where nothing of it can be shown.
+export async function eventsOfLeft(left) {
+  const recordings = left?.race?.recordings ?? [];
+  if (!recordings.length || await wrongRecording(recordings) !== null) return [];
+  const [[lanes, ...runs], { told }] = [eventsOfRace(left.race), left];
+  const end = runs.pop();
+  const words = told ? [{ type: left.race.result ? "status" : "error", text: told, message: told }] : [];
+  return [{ ...lanes, recorded: false }, ...runs, ...(left.race.result ? [end] : []), ...words];
+}
+
 // Where the parts do not fit together: two sides come first and every name once, what it came to is told of these
 // lanes, and each round that it names is there.
 function wrongTogether({ lanes, repeats, recordings, result }) {

@@ -4,9 +4,10 @@
 // of a Space; frame: its HTML.
 
 import { areDetailsOpen, openDetails } from "../visualizer/details.js";
-import { el } from "../visualizer/dom.js";
+import { el, isPresented } from "../visualizer/dom.js";
 import { copied, REFUSED, save, SAVED_IN_A_FRAME } from "../visualizer/export.js";
 import { readFile } from "../visualizer/json.js";
+import { takeLeft } from "../visualizer/left.js";
 import { controlsOf, limitControls } from "./limits.js";
 import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
 import { present, chosenTheme, setTheme } from "./look.js";
@@ -31,12 +32,16 @@ function shownIn({ visualizer }) {
   return shown.file === "yes" || Number(shown.shown) === last ? {} : { iteration: Number(shown.shown) };
 }
 
-function currentView(values, site) {
-  const tab = selectedTab(site);
+function fieldsOn(tab, values, site) {
   const namesOn = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
   const own = Object.entries(site.pages).flatMap(namesOn)
     .flatMap(([page, name], index) => (page === tab ? [[name, values[index]]] : []));
-  return { tab, fields: Object.fromEntries(own), ...shownIn(site.pages[tab]) };
+  return Object.fromEntries(own);
+}
+
+function currentView(values, site) {
+  const tab = selectedTab(site);
+  return { tab, fields: fieldsOn(tab, values, site), ...shownIn(site.pages[tab]) };
 }
 
 const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
@@ -86,15 +91,24 @@ const hasRun = (tab) => document.querySelector(`#tab-${tab} :is(.dv, .dv-race):i
 const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
 
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
-function outputsFor(view, message, { pages }) {
-  const of = Object.entries(pages).map(([tab, page]) => ({ ...page, view: tab === view?.tab ? view : null }));
+// views: by their tabs; tab: the one that opens; start: the id of a button to press.
+function outputs(views, { tab, message = "", start = null }, { pages }) {
+  const of = Object.entries(pages).map(([name, page]) => ({ ...page, view: views[name] }));
   const withRuns = of.filter((page) => page.visualizer);
   const shown = withRuns.map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
-  const starts = startsItself(view, pages[view?.tab]) && !hasRun(view.tab);
-  const told = { message, start: starts ? pages[view.tab].start : null };
-  return [view ? { __type__: "update", selected: view.tab } : undefined, spoken(told), ...shown, ...values];
+  return [tab ? { __type__: "update", selected: tab } : undefined, spoken({ message, start }), ...shown, ...values];
 }
+
+function outputsFor(view, message, site) {
+  if (!view) return outputs({}, { message }, site);
+  const { tab } = view;
+  const starts = startsItself(view, site.pages[tab]) && !hasRun(tab);
+  return outputs({ [tab]: view }, { tab, message, start: starts ? site.pages[tab].start : null }, site);
+}
+
+const isChanged = ({ fields }, page) => (
+  Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default));
 
 const setWords = ({ label }) => `Prompt and settings loaded. Press ${label} to run.`;
 const IN_THE_WAY = "A run is in progress: start this one when it ends.";
@@ -104,15 +118,14 @@ const LOOK_FIRST = "It names other models or another datastore: check the settin
 function linkWords(view, page) {
   if (!page.start) return "";
   if (startsItself(view, page)) return hasRun(view.tab) ? IN_THE_WAY : "";
-  const { autoplay, iteration, fields } = view;
-  const differs = Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default);
+  const { autoplay, iteration } = view;
   const held = iteration === undefined ? "" : `Iteration ${iteration} will be shown when the run reaches it.`;
-  return [differs && setWords(page), autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
+  return [isChanged(view, page) && setWords(page), autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
-function takeLook({ theme, present: isPresented, details, controls }, tab) {
+function takeLook({ theme, present: isOn, details, controls }, tab) {
   if (theme) setTheme(theme);
-  if (isPresented !== undefined) present(isPresented);
+  if (isOn !== undefined) present(isOn);
   if (details !== undefined) openDetails(details);
   if (controls) limitControls(tab, controls);
 }
@@ -127,10 +140,35 @@ function limitEveryTab({ pages }) {
   return problem;
 }
 
+export const LEFT = "duoviz form";
+
+// What is left to the page that comes: the tab, whether it is presented, and each tab's changed fields as a settings
+// file. values: as Gradio heard of them last, null of none; of what is typed while the server is lost it does not hear.
+export function leftOf(values, site) {
+  const fieldsOfAll = Object.values(site.pages).flatMap(({ fields }) => Object.values(fields));
+  const heard = values ?? fieldsOfAll.map((field) => field.default);
+  const views = Object.entries(site.pages).map(([tab, { start }]) => {
+    const prompt = start && document.querySelector(`#tab-${tab} [id$=prompt] textarea`)?.value;
+    return { tab, fields: { ...fieldsOn(tab, heard, site), ...(typeof prompt === "string" && { prompt }) } };
+  });
+  const files = views.filter((view) => isChanged(view, site.pages[view.tab])).map(fileOf);
+  return { tab: selectedTab(site), look: { present: isPresented() }, files };
+}
+
+// link: the view that the link asks for, null where it asks for none.
+function outputsAfter({ files, tab }, link, site) {
+  const views = files.map((text) => viewOfFile(text, site.pages).view).filter(Boolean);
+  const of = Object.fromEntries(views.map((view) => [view.tab, view]));
+  if (link) of[link.tab] = { ...link, fields: (of[link.tab] ?? link).fields };
+  return outputs(of, { tab }, site);
+}
+
 export function openLink(site) {
   const { view, look, problem } = viewOfFragment(location.hash, site.pages);
   const ignored = limitEveryTab(site);
-  takeLook(look, view?.tab ?? selectedTab(site));
+  const left = takeLeft(LEFT);
+  takeLook({ ...look, ...left?.look }, view?.tab ?? selectedTab(site));
+  if (left) return outputsAfter(left, view, site);
   const words = view ? linkWords(view, site.pages[view.tab]) : "";
   return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
 }

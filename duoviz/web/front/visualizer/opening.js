@@ -1,30 +1,29 @@
-// What is shown before the visitor's first run: the run that a reload cut off, or a recorded one.
+// What is shown before the visitor's first run: the run that was shown before a reload, or a recorded one.
 
 import { readTrace } from "./check.js";
+import { traceOf } from "./export.js";
 import { SLOWLY } from "./pace.js";
 import { mostTelling, wantsNoMotion } from "./player.js";
 import { eventsOf } from "./state.js";
 
 const CUT_OFF = "The page was reloaded during the run; the earlier part is kept.";
+const NOT_BEGUN = "The page was reloaded before your next run began; this is the one before.";
+export const GONE = "The page was reloaded, and your run was lost. Press Generate to run it again.";
 
-export function keepRun(key, { header, iterations, last }) {
-  // One that had ended was not cut off: the next one waited.
-  if (!iterations.length || last) return;
-  try {
-    sessionStorage.setItem(key, JSON.stringify({ header, iterations, end: null }));
-  } catch { /* It is longer than what a browser keeps, or this one keeps nothing. */ }
+// What of a run is left to the page that comes: null where it has neither begun nor is waited for.
+export function leftOf(run, shown, isOpen) {
+  const isOver = run.last !== null;
+  const trace = run.iterations.length && run.file === null ? traceOf(run) : null;
+  return trace || isOpen ? { trace, last: run.last, shown, told: !isOpen ? null : isOver ? NOT_BEGUN : CUT_OFF } : null;
 }
 
-export async function takeKeptRun(key) {
-  let text;
-  try {
-    text = sessionStorage.getItem(key);
-    sessionStorage.removeItem(key);
-  } catch {
-    return null;
-  }
-  const { trace } = text === null ? {} : await readTrace(text);
-  return trace ? [...eventsOf(trace), { type: "status", text: CUT_OFF }] : null;
+// The events of a run that was left, held where it was shown; null where nothing of it can be shown.
+export async function eventsOfLeft(left) {
+  const { trace } = left?.trace ? await readTrace(JSON.stringify(left.trace)) : {};
+  if (!trace) return null;
+  const [reset, ...events] = eventsOf(trace, null, left.last ?? undefined);
+  const told = left.told ? [{ type: "status", text: left.told }] : [];
+  return [reset, { type: "hold", iteration: left.shown }, ...events, ...told];
 }
 
 // The trace at this address; null where it cannot be had, and the page works without it.

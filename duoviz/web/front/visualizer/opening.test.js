@@ -1,0 +1,45 @@
+// Tests of opening.js: what of a run is there again after a reload.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { recordingOf } from "../testing.js";
+import { eventsOfLeft, leftOf } from "./opening.js";
+import { addToRun, emptyRun, eventsOf, stateAfter } from "./state.js";
+
+const TRACE = recordingOf("vanilla");
+const EVENTS = eventsOf(TRACE);
+const TOO_LATE = { type: "error", message: "Too late." };
+
+function runAfter(...events) {
+  const run = emptyRun();
+  for (const event of events) addToRun(run, event);
+  return run;
+}
+
+async function broughtBack(...asLeft) {
+  const left = JSON.parse(JSON.stringify(leftOf(...asLeft)));
+  const { phase, message, shown, iterations } = stateAfter(await eventsOfLeft(left));
+  return [phase, message, shown, iterations.length];
+}
+
+test("what was shown of a run is there again, and what ended says so", async () => {
+  const count = TRACE.iterations.length;
+  const finished = stateAfter(EVENTS).message;
+  const cut = "The page was reloaded during the run; the earlier part is kept.";
+  const before = "The page was reloaded before your next run began; this is the one before.";
+  assert.deepEqual(await broughtBack(runAfter(...EVENTS), 3, false), ["done", finished, 3, count]);
+  assert.deepEqual(await broughtBack(runAfter(...EVENTS.slice(0, 7)), 4, true), ["done", cut, 4, 5]);
+  assert.deepEqual(await broughtBack(runAfter(...EVENTS), 3, true), ["done", before, 3, count]);
+  assert.deepEqual(await broughtBack(runAfter(...EVENTS.slice(0, 7), TOO_LATE), 4, false), ["error", "Too late.", 4, 5]);
+});
+
+test("nothing is kept of a recording; of a run that had not begun, that it was waited for", async () => {
+  const recorded = runAfter(...eventsOf(TRACE, "recording"));
+  for (const run of [recorded, emptyRun()]) {
+    assert.equal(leftOf(run, 3, false), null);
+    const left = leftOf(run, 3, true);
+    assert.equal(left.trace, null);
+    assert.equal(await eventsOfLeft(left), null);
+  }
+  assert.equal(await eventsOfLeft({ trace: { ...TRACE, iterations: [{}] }, last: null, shown: 0, told: null }), null);
+});
