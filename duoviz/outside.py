@@ -18,11 +18,11 @@ from jsonschema_rs import Draft4Validator, Draft202012Validator, ValidationError
 
 # What duoviz writes is nested six levels deep.
 MAX_DEPTH = 32
-# Bytes of one file or line, and values of all that is read together: a list counts as LIST and an object as OBJECT of
-# them, as they take memory.
+# Bytes of one file or line, and values of all that is read together. A value is some 30 bytes of memory: a list counts
+# as LIST, an object as OBJECT, a string and a key as STRING more of them, and so many CHARACTERS as one.
 MAX_BYTES = 50_000_000
 MAX_VALUES = 20_000_000
-LIST, OBJECT = 3, 8
+LIST, OBJECT, STRING, CHARACTERS = 3, 8, 2, 32
 # Characters of a value in a sentence.
 MAX_CHARACTERS = 60
 SHORT = Repr()
@@ -77,7 +77,10 @@ class Reader:
 
     def parse(self, text: bytes) -> object:
         """The value of a JSON text in UTF-8, also with a mark of it; all its numbers are finite. Raises Refused."""
-        bare = without_strings(text)
+        bare, strings = without_strings(text)
+        # A string that holds any character beyond ASCII may take four bytes for each.
+        width = 1 if text.isascii() and rb"\u" not in text else 4
+        self.values_read += STRING * strings + width * (len(text) - len(bare)) // CHARACTERS
         self.check_structure(bare.translate(None, NO_SIGNS))
         may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
         options: dict[str, Any] = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
@@ -165,12 +168,12 @@ def finite(kind: type) -> Callable[[str], float]:
     return read
 
 
-def without_strings(text: bytes) -> bytes:
-    """A JSON text without its strings."""
+def without_strings(text: bytes) -> tuple[bytes, int]:
+    """A JSON text without its strings, and how many there were."""
     # Escapes go first: pairs of backslashes, then quotes after one. What is left of quotes ends or begins a string.
     signs = np.frombuffer(text.replace(rb"\\", b"--").replace(rb"\"", b"--"), np.uint8)
     quotes = signs == QUOTE
-    return signs[~(quotes | np.logical_xor.accumulate(quotes))].tobytes()
+    return signs[~(quotes | np.logical_xor.accumulate(quotes))].tobytes(), int(np.count_nonzero(quotes)) // 2
 
 
 def is_text(value: object) -> bool:

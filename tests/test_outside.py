@@ -9,7 +9,18 @@ import tracemalloc
 
 import pytest
 
-from duoviz.outside import LIST, MAX_DEPTH, OBJECT, Reader, Refused, in_short, is_text, open_file, without_strings
+from duoviz.outside import (
+    LIST,
+    MAX_DEPTH,
+    OBJECT,
+    STRING,
+    Reader,
+    Refused,
+    in_short,
+    is_text,
+    open_file,
+    without_strings,
+)
 
 TRICKY = ['"', "\\", '\\"', "[{", "]}", ",", "é", "\u2028", "🦙", "1e999", "NaN", "\\ud800", "9" * 50, "\n"]
 
@@ -47,7 +58,7 @@ def test_strings_are_told_from_what_stands_around_them():
         text = json.dumps(
             {f"{key}{place}": [key] for place, key in enumerate(keys)}, ensure_ascii=chance.random() < 0.5
         )
-        assert without_strings(text.encode()) == b"{: [], : [], : []}"
+        assert without_strings(text.encode()) == (b"{: [], : [], : []}", 6)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +114,11 @@ def test_depth(begin, end):
 
 
 def test_values_are_counted_over_all_that_a_reader_reads():
-    # Three commas, a list and an object.
-    reader = Reader(most_values=2 * (3 + LIST + OBJECT))
+    # Three commas, a list, an object and a string.
+    reader = Reader(most_values=2 * (3 + LIST + OBJECT + STRING))
     for _ in range(2):
         assert reader.parse(b'[1, 2, "a,b,c,[[[", {}]') == [1, 2, "a,b,c,[[[", {}]
-    with pytest.raises(Refused, match="has more than 28 values"):
+    with pytest.raises(Refused, match="has more than 32 values"):
         reader.parse(b"[]")
 
 
@@ -121,13 +132,24 @@ def test_a_text_of_many_values_is_refused_before_they_are_made():
     assert peak < 10 * len(text)
 
 
-@pytest.mark.parametrize("value", ["[]", "{}", '{"a":1}', "1.5", '{"a":[{}]}', "12345", "[[],1]", "null"])
+@pytest.mark.parametrize("wide", ["🦙", r"\ud83e\udd99", ""])
+def test_a_string_counts_as_the_memory_that_its_widest_character_makes_it_take(wide):
+    reader = Reader()
+    reader.parse(f'["{"a" * 320_000}{wide}"]'.encode())
+    assert reader.values_read == pytest.approx(40_000 if wide else 10_000, abs=10)
+
+
+VALUES = ["[]", "{}", '{"a":1}', "1.5", '{"a":[{}]}', "12345", "[[],1]", "null", '"#"', '{"#":0}']
+
+
+@pytest.mark.parametrize("value", VALUES)
 def test_the_memory_of_what_is_read_is_bounded_whatever_its_values_are(value):
     most = 200_000
     one = Reader()
     one.parse(f"[{value},1]".encode())
-    count = most // (one.values_read - LIST)
-    text = f"[{value}{f',{value}' * (count - 1)}]".encode()
+    count = most // (one.values_read - LIST + 1)
+    # No two strings are one.
+    text = f"[{','.join(value.replace('#', f'{number:07}') for number in range(count))}]".encode()
     reader = Reader(most_values=most + LIST)
     tracemalloc.start()
     found = reader.parse(text)

@@ -141,8 +141,10 @@ class Estimate:
             self.late.append(late)
             self.level = median(self.late)
             shares /= expected
-            # By least squares, normalised: beyond the longer context the shares are large.
-            self.logs += OWN * max(-FAR, min(FAR, late - self.level)) / (shares * shares).sum() * shares
+            # By least squares, normalised: beyond the longer context the shares are large. The squares of four
+            # that add up to 1 add up to 0.25 at least.
+            step = OWN * max(-FAR, min(FAR, late - self.level)) / max(0.25, (shares * shares).sum())
+            self.logs += step * shares
         self.count, self.seen = self.count + 1, time.time()
         if self.count <= len(self.points):
             self.begun = self.baseline = self.level

@@ -154,7 +154,7 @@ def numbered_call(asked: dict, content: bytes, page: Page) -> Call:
 def parsed(content: bytes) -> dict:
     """The JSON object in a request. Raises Refused, before it is parsed where that would cost much."""
     try:
-        signs = outside.without_strings(content).translate(None, outside.NO_SIGNS)
+        signs = outside.without_strings(content)[0].translate(None, outside.NO_SIGNS)
         outside.Reader(most_values=bounds.VALUES).check_structure(signs)
         asked = json.loads(content)
     except outside.Refused as error:

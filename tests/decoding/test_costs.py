@@ -111,6 +111,14 @@ def test_twenty_forwards_after_a_long_text_say_what_all_cost_there(seed):
         assert learned.model.target_time(rows, 3900) == pytest.approx(seconds(rows, 3900), rel=0.08)
 
 
+def test_an_entry_far_below_what_can_be_measured_is_not_thrown_to_infinity():
+    estimate = begun()
+    estimate.logs[0] = before = -30.0
+    for seconds in (0.1, 0.01, 0.1):
+        estimate.observe(Forward(4, SHORT, seconds))
+    assert np.abs(estimate.logs[0] - before).max() < 1
+
+
 def test_prompts_and_times_that_cannot_be_say_nothing():
     learned = Costs()
     learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(17, SHORT, 1.0)])
