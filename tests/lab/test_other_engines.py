@@ -9,6 +9,7 @@ from duoviz.adapters.transformers_runs import watch
 from duoviz.decoding.method import DRAFT
 from duoviz.lab.bench import jobs_of
 from duoviz.lab.plan import make_plan
+from duoviz.lab.tables import compared
 from tests.adapters.test_transformers_runs import PAIRS
 from tests.models.folders import tokenizer
 from tests.tiny import DigitTokenizer, tiny_engine
@@ -63,6 +64,8 @@ def test_another_engine_stands_in_every_table_with_phi_over_its_own_vanilla(tmp_
         checks = shown.tables["checks"].query("column == 'equal, answers'").set_index("Method")["value"]
         assert checks[DRAFTING] == 2 and VANILLA not in checks
         assert all(name in shown.to_latex() and name in shown.to_html() for name in (DRAFTING, VANILLA))
+    beside = dict(compared([results, results]).lines)[DRAFTING]
+    assert [cell.value for cell in beside] == pytest.approx([2, 2, 2, 2])
     assert {VANILLA, DRAFTING, "vanilla", "speculative"} < set(results.to_pandas()["lane"])
     again = results.save(tmp_path / "a.csv").read_text()
     assert again.count(DRAFTING) == 2
