@@ -3,11 +3,14 @@
 import { el, svg, zoomOf } from "./dom.js";
 
 // draw: called with the seconds since the frame before, 0 after a rest; returns whether to go on with the next frame.
-export function createFrames(draw) {
-  let frame = 0, last = null;
+// leastOf: gives the milliseconds from one drawing to the next.
+export function createFrames(draw, leastOf = () => 0) {
+  let frame = 0, last = null, drawn = -Infinity;
   const ask = () => { frame ||= requestAnimationFrame(run); };
   function run(time) {
     frame = 0;
+    if (time - drawn < leastOf()) return ask();
+    drawn = time;
     const goesOn = draw(last === null ? 0 : (time - last) / 1000);
     last = goesOn ? time : null;
     if (goesOn) ask();

@@ -21,6 +21,8 @@ import { el } from "./dom.js";
 // Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.
 const EVENTS_AT_ONCE = 10;
 const TAKING_MS = 6;
+// A run may compute on the processor that draws: while it goes on, so many milliseconds pass between two drawings.
+const DRAWING_MS = 60;
 
 function createHover(parts) {
   let current = -1;
@@ -100,7 +102,7 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
 // pageKeys: what the help says of the keys of the page around it.
 export function mount(root, feed, options = {}) {
   const state = emptyState();
-  const frames = createFrames(draw);
+  const frames = createFrames(draw, () => (isLive(state) ? DRAWING_MS : 0));
   const showAll = () => { parts.timeline.view.auto = true; };
   const queue = createQueue(state, { onReset: showAll, onTaken: () => parts.text.grow() });
   const source = createSource(feed, (events) => {

@@ -113,11 +113,11 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   return captions;
 }
 
-// To the newest part: what was drafted, or else the end of what the target wrote. What is in sight from the left end is
-// not scrolled to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, { items }, iteration, scale) {
+// To the branch that was taken, or else to what the target wrote, or what was drafted. What is in sight from the left
+// end is not scrolled to: the verified text, where the eye begins, would be cut.
+function scrollToResult(box, { items }, scale) {
   const own = items.find((item) => item.node?.status === "correction");
-  const newest = iteration.drafted.length || !own ? items.findLast(({ node }) => node?.status !== "window") : own;
+  const newest = items.findLast(({ taken }) => taken) ?? own ?? items.findLast(({ node }) => node?.status !== "window");
   const [x, y] = [scale * newest.x, scale * (newest.y + ROWS)];
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - box.clientHeight);
@@ -176,7 +176,7 @@ function createForest({ state, redraw }) {
     looks.begin(tree.items, iteration, state.header);
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
-    scroll = () => scrollToResult(box, tree, iteration, fitted.scale);
+    scroll = () => scrollToResult(box, tree, fitted.scale);
     setText(note, missingWords(tree.items, iteration));
   };
   return {
