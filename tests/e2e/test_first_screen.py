@@ -203,6 +203,19 @@ def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded)
     expect(page.locator("#small-target")).to_be_hidden()
 
 
+# What the page around Gradio adds: addresses with these parts, and how long their bodies are as they come.
+OURS = """() => performance.getEntriesByType("resource")
+  .filter(({ name }) => /[/](scripts|recordings)[/]/.test(name)).map(({ encodedBodySize }) => encodedBodySize)"""
+
+
+def test_the_opening_loads_little_of_ours(browser, shipped):
+    with first_visit(browser, shipped) as page:
+        expect(page.locator(".dv-first .dv-token").last).to_be_attached()
+        page.wait_for_load_state("networkidle")
+        sizes = page.evaluate(OURS)
+    assert 5 < len(sizes) <= 40 and 50_000 < sum(sizes) <= 350_000, sizes
+
+
 NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } });"
 
 
