@@ -160,7 +160,7 @@ def check_presented(page):
     assert large > 1.4 * page.locator(letter).first.bounding_box()["height"]
 
 
-ESTIMATED = "Moved from where it was measured, the cost model estimates each φ."
+ESTIMATED = "Elsewhere the cost model estimates each φ."
 
 
 def off(error):

@@ -23,7 +23,7 @@ export function createRaceMessage({ race, recordings, choose }) {
   return {
     node,
     draw() {
-      origin.hidden = !race.recorded;
+      origin.hidden = !race.recorded || ["waiting", "running"].includes(race.phase);
       const waiting = race.phase === "empty" ? NO_RACE : "Getting both methods ready.";
       setText(said, race.message || (race.recorded && race.phase === "done" ? "" : waiting));
       said.dataset.kind = race.phase === "error" ? "error" : "status";

@@ -255,7 +255,7 @@ export function createMap({ pays, speeds }, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${fixed(pays.ratios[ratio], 1)}. Moved from where it was measured, the cost model estimates each φ.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${fixed(pays.ratios[ratio], 1)}. Elsewhere the cost model estimates each φ.`);
     legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };
   draw();

@@ -151,6 +151,7 @@ export function sentence(iteration) {
   const rejected = [...iteration.checked, ...iteration.drafted].filter(({ status }) => status === "rejected");
   const checked = checkedIn(iteration);
   const wrote = (verb) => (own && endsAnswer(own.text) ? "ended the answer" : `${verb} ${own ? quote(own.text) : "nothing new"}`);
+  if (iteration.mode === "alone") return `Nothing was guessed: the draft rests. The target ${wrote("wrote")}.`;
   if (!checked.total) return `The target ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
   const written = accepted.filter((node) => chosen.indexOf(node) < iteration.committed.length);
   const text = written.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");

@@ -161,6 +161,7 @@ test("why nothing was proposed", () => {
   ];
   for (const [about, words] of said) assert.equal(noted({ checked: [own] }, about), words);
   assert.equal(noted({ mode: "alone" }, PARALLEL), "Guesses are rarely right here, so none is checked.");
+  assertSaid([[[own], [], { mode: "alone" }, `Nothing was guessed: the draft rests. The target wrote "${own.text}".`]]);
 });
 
 test("the sequences that the draft started", () => {
