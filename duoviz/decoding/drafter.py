@@ -39,7 +39,7 @@ class Drafter:
         """
         return []
 
-    def observe(self, text: Sequence[int], verified: Verified, own: TargetDraws) -> Drafting:
+    def observe(self, text: Sequence[int], verified: Verified, target_tokens: TargetDraws) -> Drafting:
         """See the result; text: with the committed tokens. target_tokens: what the target writes after each row."""
         return NOTHING
 
@@ -77,8 +77,8 @@ class WhileFinite(Drafter):
     def join(self) -> list[Node]:
         return self.ask("join")
 
-    def observe(self, text: Sequence[int], verified: Verified, own: TargetDraws) -> Drafting:
-        return self.ask("observe", text, verified, own)
+    def observe(self, text: Sequence[int], verified: Verified, target_tokens: TargetDraws) -> Drafting:
+        return self.ask("observe", text, verified, target_tokens)
 
     def close(self) -> None:
         self.drafter.close()

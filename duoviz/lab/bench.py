@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from duoviz import runner
 from duoviz.decoding.costs import CostModel, mean_model
@@ -164,8 +164,9 @@ class Machine:
         missing = sorted(set(wanted) - {row["length"] for row in held})
         return measure_forwards(self.engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=self.stopped)
 
-    def answers(self, jobs: Sequence[Job], held: Sequence[Row]) -> Iterator[tuple[Row, str]]:
+    def answers(self, jobs: Sequence[Job], held: Sequence[Row], warmups: int) -> Iterator[tuple[Row, str]]:
         """The row of each answer and a line about it; held: rows with baselines', if they are known. Raises Stopped."""
+        self.warm_up(jobs, warmups)
         names = {job.baseline for job in jobs}
         baselines = {key(row): row for row in held if row["model_id"] in names}
         for job in jobs:
@@ -184,22 +185,24 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     the draft does not start.
     """
     yield Progress(0, 0, None, "Timing both models on this machine")
-    try:
-        machine = Machine(engine, stopped, warm=set())
-    except Stopped:
-        return
-    folder.begin(plan.described(), machine.environment())
-    measured = Measured(plan, folder)
-    jobs = [*measured.left.values()]
+    with suppress(Stopped):
+        yield from fill(folder, plan, Machine(engine, stopped, warm=set()))
+
+
+def fill(folder: Folder, plan: Plan, source: Any, *, machines: int = 1) -> Iterator[Progress]:
+    """See `bench`; source: a `Machine`, or what has its environment, answers and forwards."""
+    folder.begin(plan.described(), source.environment())
+    measured = Measured(plan, folder, machines=machines)
     yield measured.progress("Warming up")
     with suppress(Stopped):
-        machine.warm_up(jobs, plan.warmups)
-        for row, line in machine.answers(jobs, measured.held.rows):
+        for row, line in source.answers([*measured.left.values()], measured.held.rows, plan.warmups):
             yield measured.keep(row, line)
-        for row in machine.forwards(plan.quick, measured.held.forwards) if plan.ablations else ():
+        folder.note(source.environment())
+        for row in source.forwards(plan.quick, measured.held.forwards) if plan.ablations else ():
             folder.append("forwards.jsonl", row)
             yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
-    folder.note(machine.environment())
+        return
+    folder.note(source.environment())
 
 
 def conversation(

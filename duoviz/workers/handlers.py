@@ -164,8 +164,7 @@ def answer_all(engine: Engine, task: Answers, cancelled: CancelToken) -> Iterato
     """`environment`, and a `row` event for each answer."""
     machine = machine_of(engine, cancelled)
     yield {"type": "environment", "environment": machine.environment()}
-    machine.warm_up(task.answers, task.warmups)
-    for answer, line in machine.answers(task.answers, [task.vanilla] if task.vanilla else []):
+    for answer, line in machine.answers(task.answers, [task.vanilla] if task.vanilla else [], task.warmups):
         yield {"type": "row", "row": answer, "text": line}
 
 

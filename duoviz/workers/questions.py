@@ -8,10 +8,10 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from itertools import groupby
 
 from duoviz.lab.bench import Job as Answer
-from duoviz.lab.bench import Measured
+from duoviz.lab.bench import fill
 from duoviz.lab.plan import VANILLA, Plan, Progress
 from duoviz.lab.results import Folder, is_results
-from duoviz.lab.rows import failed_row, key
+from duoviz.lab.rows import Row, failed_row, key
 from duoviz.lab.tasks import LabError
 from duoviz.workers.pool import Pool
 from duoviz.workers.request_queue import Job
@@ -29,49 +29,49 @@ def shared_bench(pool: Pool, pair: str, plan: Plan, folder: Folder) -> Iterator[
     A question whose worker dies goes to another one. Raises LabError.
     """
     yield Progress(0, 0, None, "Measuring what both models cost on the first machine")
-    environment, machines = begun(pool, pair, plan, folder)
-    measured = Measured(plan, folder, machines=len(pool.slots))
-    for job, event in answered(pool, questions(pair, plan, measured), machines):
-        yield measured.keep(event["row"] | {"place": job.worker}, f"{job.worker}: {event['text']}")
-    folder.note(environment | {"machines": machines})
-    if plan.ablations:
-        for event in surveyed(pool, pair, plan, machines, measured.held.forwards)[1]:
-            if event["type"] == "forward":
-                folder.append("forwards.jsonl", event["row"])
+    yield from fill(folder, plan, Workers(pool, pair, plan, folder), machines=len(pool.slots))
 
 
-def begun(pool: Pool, pair: str, plan: Plan, folder: Folder) -> tuple[dict, dict[str, dict]]:
-    """The environment of the first machine, with which the folder begins, and what is known of each worker so far."""
-    held = folder.load() if is_results(folder.path) else None
-    known = held.environment.get("machines", {}) if held else {}
-    machines = dict(known)
-    worker, events = surveyed(pool, pair, plan, machines)
-    environment = next(event["environment"] for event in events if event["type"] == "environment")
-    if held and known.get(worker) == machines[worker]:
-        # The survey may be another of its workers' than the first one was.
-        environment |= {name: held.environment[name] for name in MACHINE}
-    folder.begin(plan.described(), environment)
-    return environment, machines
+class Workers:
+    """A pool's workers, as `fill` asks them; its environment is the first machine's, and that of each worker so far."""
+
+    def __init__(self, pool: Pool, pair: str, plan: Plan, folder: Folder):
+        self.pool, self.pair = pool, pair
+        held = folder.load() if is_results(folder.path) else None
+        known = held.environment.get("machines", {}) if held else {}
+        self.machines = dict(known)
+        worker, events = self.surveyed(plan.quick)
+        self.first = next(event["environment"] for event in events if event["type"] == "environment")
+        if held and known.get(worker) == self.machines[worker]:
+            # The survey may be another of its workers' than the first one was.
+            self.first |= {name: held.environment[name] for name in MACHINE}
+
+    def environment(self) -> dict:
+        return self.first | {"machines": self.machines}
+
+    def answers(self, jobs: Sequence[Answer], held: Sequence[Row], warmups: int) -> Iterator[tuple[Row, str]]:
+        for job, event in answered(self.pool, questions(self.pair, jobs, held, warmups), self.machines):
+            yield event["row"] | {"place": job.worker}, f"{job.worker}: {event['text']}"
+
+    def forwards(self, quick: bool, held: Sequence[dict]) -> Iterator[dict]:
+        return (event["row"] for event in self.surveyed(quick, held)[1] if event["type"] == "forward")
+
+    def surveyed(self, quick: bool, forwards: Sequence[dict] | None = None) -> tuple[str, list[dict]]:
+        """A worker and what its survey found; forwards: see `Survey.held`. Raises LabError."""
+        self.pool.submit(job := Job(task=Survey(pair=self.pair, quick=quick, held=forwards)))
+        job.future.result()
+        events = events_of(job, self.machines)
+        if job.error:
+            raise LabError(job.error)
+        return job.worker, events
 
 
-def surveyed(
-    pool: Pool, pair: str, plan: Plan, machines: dict[str, dict], forwards: Sequence[dict] | None = None
-) -> tuple[str, list[dict]]:
-    """A worker and what its survey found; forwards: see `Survey.held`. Raises LabError."""
-    pool.submit(job := Job(task=Survey(pair=pair, quick=plan.quick, held=forwards)))
-    job.future.result()
-    events = events_of(job, machines)
-    if job.error:
-        raise LabError(job.error)
-    return job.worker, events
-
-
-def questions(pair: str, plan: Plan, measured: Measured) -> list[Answers]:
+def questions(pair: str, jobs: Sequence[Answer], held: Sequence[Row], warmups: int) -> list[Answers]:
     """One task for each question, and repeat, that lacks an answer."""
-    vanillas, tasks = {key(row): row for row in measured.held.rows if row["model_id"] == VANILLA}, []
-    for (question, repeat), answers in groupby(measured.left.values(), key=lambda job: (job.question.id, job.repeat)):
+    vanillas, tasks = {key(row): row for row in held if row["model_id"] == VANILLA}, []
+    for (question, repeat), answers in groupby(jobs, key=lambda job: (job.question.id, job.repeat)):
         vanilla = vanillas.get((VANILLA, question, repeat))
-        tasks.append(Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=plan.warmups))
+        tasks.append(Answers(pair=pair, answers=tuple(answers), vanilla=vanilla, warmups=warmups))
     return tasks
 
 
