@@ -9,14 +9,17 @@ from duoviz.models.machine_code import intrinsic
 # A matrix [out, in] is stored in panels [out / PANEL, in, PANEL, 1], in int8 [out / PANEL, in / 2, PANEL, 2], in the
 # order in which a product reads it; one instruction multiplies and adds two int8 numbers. The sums of TILE rows by a
 # panel fit into the registers. With more than ALONE rows a product prefetches the next panel; with fewer the hardware
-# does it better. Up to PAIRED rows it reads two panels at once: two streams from memory are faster than one.
+# does it better. Up to PAIRED rows it reads two panels at once: two streams from memory are faster than one. Up to ONCE
+# rows it marks float32 panels, AHEAD bytes before it reads them, as used once: they leave the caches to the draft.
 FEATURES = binding.get_host_cpu_features()
 PANEL, TILE, ALONE = (32, 8, 8) if FEATURES.get("avx512f") else (16, 4, 2)
-PAIRED = 2
+PAIRED, ONCE, AHEAD = 2, 4, 2048
 
 ADDRESS, LANE, SHORT, BYTE, NUMBER = *(ir.IntType(bits) for bits in (64, 32, 16, 8)), ir.FloatType()
 NUMBERS, LANES = ir.VectorType(NUMBER, PANEL), ir.VectorType(LANE, PANEL)
 BYTES, SHORTS = ir.VectorType(BYTE, 2 * PANEL), ir.VectorType(SHORT, 2 * PANEL)
+# Bytes that memory hands over at once.
+LINE = 64
 # The processor's instructions for `add_pairs`, the widest first: the feature, its name, how many numbers it takes.
 INSTRUCTIONS = (("avx512bw", "llvm.x86.avx512.pmaddw.d.512", 32), ("avx2", "llvm.x86.avx2.pmadd.wd", 16))
 
@@ -97,6 +100,8 @@ def add_up(builder, count, inputs, step, places, stored, terms, ahead):
         place = builder.add(panel, builder.mul(term, ADDRESS(size)))
         weight = builder.load(builder.inttoptr(place, stored.as_pointer()), align=size // PANEL)
         weights.append(builder.sext(weight, SHORTS) if stored == BYTES else weight)
+        for line in range(AHEAD, AHEAD + size, LINE) if stored == NUMBERS and count <= ONCE else ():
+            prefetch(builder, builder.add(place, ADDRESS(line)), near=0)
     fetch(builder, term, terms, ahead)
     for number in range(count):
         # One number of 32 bits, or two of 16.
@@ -149,11 +154,16 @@ def fetch(builder, term, terms, ahead):
     """
     (begin, stride), one = ahead, ADDRESS(1)
     step = builder.add(builder.lshr(term, one), builder.mul(builder.and_(term, one), builder.lshr(terms, one)))
-    place = builder.inttoptr(builder.add(begin, builder.mul(step, stride)), BYTE.as_pointer())
+    prefetch(builder, builder.add(begin, builder.mul(step, stride)), near=3)
+
+
+def prefetch(builder, address, *, near):
+    """Code that brings a line of memory into a cache; near: 3 is the nearest, and 0 says that it is used once."""
+    place = builder.inttoptr(address, BYTE.as_pointer())
     kind = ir.FunctionType(ir.VoidType(), [place.type, LANE, LANE, LANE])
-    prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    # To read, into the nearest cache, of data.
-    builder.call(prefetch, [place, LANE(0), LANE(3), LANE(1)])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # To read, and of data.
+    builder.call(function, [place, LANE(0), LANE(near), LANE(1)])
 
 
 def size_of(stored):

@@ -38,7 +38,7 @@ class Written(NamedTuple):
 def beginning(pair: Pair, parts: list[str], tokens: int, number: int) -> str:
     """So many tokens of the parts of a text, from the given part on."""
     text = "\n".join(parts[number:] + parts[:number])
-    return pair.tokenizer.decode(pair.encode(text[: 6 * tokens], raw=True)[:tokens])
+    return pair.tokenizer.decode(pair.tokenized([text[: 6 * tokens]], raw=True)[:tokens])
 
 
 def llama_cpp_reader(pair: Pair, longest: int):

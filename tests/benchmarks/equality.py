@@ -1,16 +1,17 @@
 """Every method against seeded vanilla, and vanilla against transformers.generate, on the embedded pair or another.
 
     python -m tests.benchmarks.equality [--prompts 40] [--max-new-tokens 128] [--methods NAME,…] [--pair NAME]
-                                        [--temperature T]
+                                        [--temperature T] [--context 0]
 
 Texts are judged as in the Compare tab. Prints how often each lane's were equal, a tie or a defect, and each tie and
 defect with its place and margin; exits with 1 on a defect, or on more than one tie in 5,000 positions. transformers has
-the embedded target as it is, whose text is that of its larger shapes; it is left out for other targets, on a GPU, and
-where the text is not greedy.
+the embedded target as it is, whose text is that of its larger shapes; it is left out for other targets, on a GPU, where
+the text is not greedy, and with --context: then the prompts are so many tokens of Python's help topics.
 """
 
 import sys
 from collections import Counter
+from pydoc_data.topics import topics as topics_of_python
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -25,6 +26,7 @@ from duoviz.models.embedded import embedded_target
 from duoviz.models.pair import Pair
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
+from tests.benchmarks.contexts import beginning
 from tests.benchmarks.harness import arguments, counted, machine, questions, spread
 
 
@@ -42,20 +44,24 @@ def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
 
 def main() -> int:
     defaults = {"max_new_tokens": 128, "methods": ",".join(METHODS), "pair": "embedded", "temperature": 0.0}
-    options = arguments(__doc__, prompts=40, **defaults).parse_args()
+    options = arguments(__doc__, prompts=40, context=0, **defaults).parse_args()
     engine = load_engine(options.pair)
     pair = engine.pair
+    prompts = spread(questions(6), options.prompts)
+    if options.context:
+        topics = list(topics_of_python.values())
+        prompts = [beginning(pair, topics, options.context, number) for number in range(options.prompts)]
     known = find_pair(options.pair).target == EMBEDDED and pair.target.device == "cpu"
     lanes = runs.lanes(
         options.methods.split(","), Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     )
     reference = None
-    if known and not options.temperature:
+    if known and not options.temperature and not options.context:
         reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     counts: Counter = Counter()
     positions: Counter = Counter()
-    for prompt in counted(spread(questions(6), options.prompts), options.prompts):
-        rows = list(runner.compare(engine, [prompt], lanes, warmups=int(not counts)))
+    for prompt in counted(prompts, len(prompts)):
+        rows = list(runner.compare(engine, [prompt], lanes, warmups=0))
         agreements = against_vanilla(engine, rows)
         if reference is not None:
             theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
