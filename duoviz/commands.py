@@ -27,7 +27,6 @@ from duoviz.models.pair import check_prompt
 from duoviz.models.registry import check_draft
 from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
-from duoviz.trace.reading import read_text
 
 if TYPE_CHECKING:
     from duoviz.lab.plan import Plan, Progress
@@ -269,28 +268,12 @@ def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterato
 
 
 def ship(options: argparse.Namespace) -> None:
-    """Keep a run's results where the page finds them, and write the README's table, its picture and docs/results.md."""
+    """Keep a run's results where the page finds them."""
     from duoviz.lab import shipping
-    from duoviz.lab.files import write_atomically
-    from duoviz.lab.picture import picture
-    from duoviz.lab.results import load
-    from duoviz.lab.shipping import PAGE, PICTURE, results_page, with_speeds
 
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UserError("--name: use letters, digits, '-', '_', '+' and '.' only.")
-    texts = {}
-    if options.readme:
-        # Before anything is written.
-        results = load(options.results)
-        folder = options.readme.parent
-        texts = {options.readme: with_speeds(read_text(options.readme), results)}
-        texts |= {folder / PICTURE: picture(results), folder / PAGE: results_page(results)}
     print(shipping.ship(options.results, options.out, options.name))
-    for file, text in texts.items():
-        with check_write(file):
-            file.parent.mkdir(exist_ok=True)
-            write_atomically(file, text)
-        print(file)
 
 
 # So many show what a single disturbed one would not.

@@ -57,14 +57,13 @@ def parser() -> Parser:
 
     add_lab(command("bench", "measure the paper's tables and figures on this machine", stopped=GOES_ON))
 
-    along = command("ship", "put a Lab run into the shipped results and the README")
+    along = command("ship", "put a Lab run into the shipped results")
     along.add_argument(
         "results", type=Path, metavar="DIR|ZIP", help="a finished run of `bench --out DIR`, or a zip of it"
     )
     along.add_argument("--name", required=True, help="a name for the results, such as two-cores")
     folder = Path("assets/results")
     along.add_argument("--out", type=Path, default=folder, metavar="DIR", help=f"default: {folder}")
-    along.add_argument("--readme", type=Path, metavar="FILE", help="update its table too")
 
     seen = command("open", "show a trace, or the Lab's results, in the browser", "duoviz.file_commands:show")
     seen.add_argument("file", type=Path, metavar="FILE", help="a trace (.duoviz.json), or results: a folder or a zip")

@@ -1,9 +1,10 @@
-"""The recorded runs in `assets/traces`: one of each method on one prompt, and what both models expected there."""
+"""The recorded runs in `assets/traces`: one of each method on each of three prompts, and what both models expected."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from duoviz.decoding import METHODS
@@ -12,7 +13,7 @@ from duoviz.folders import ASSETS
 from duoviz.models.language_model import over_vocabulary
 from duoviz.models.progress import Progress, no_progress
 from duoviz.runs import Lane
-from duoviz.trace.metrics import metrics
+from duoviz.trace.metrics import forward_seconds, metrics
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,13 +21,19 @@ if TYPE_CHECKING:
     from duoviz.decoding.engine import Engine
     from duoviz.models.pair import Pair
 
+# What the page opens with, what the lessons are about, and what the game is played on.
+PROMPTS = {
+    "story": "Explain what a library is.",
+    "lessons": "What is photosynthesis?",
+    "game": "What is a bakery?",
+}
+PROMPT = PROMPTS["story"]
 FOLDER = ASSETS / "traces"
+STORY, LESSONS, GAME = (FOLDER / name for name in PROMPTS)
 ENDING = ".duoviz.json"
 PLACES = "places.json"
 # Of a place, each model's likeliest tokens are kept.
 LIKELIEST = 12
-# In `assets/results` the methods' averages over the Lab's prompts come in the same order as their runs of this one.
-PROMPT = "Explain what a rainbow is."
 NEW_TOKENS = 128
 # An odd number, of which one is in the middle.
 ROUNDS = 5
@@ -35,11 +42,11 @@ ABOUT = f"""# Recorded runs
 
 Real runs of one pair, one per method, each alone on the machine. Nothing is simulated or slowed.
 Every method ran once, unrecorded, and then {ROUNDS} times, alternating with the others; the run of median duration was
-kept. The page plays the chosen method's run before your first run. Each file is a trace (`duoviz/trace/reading.py`)
-with its machine, date, versions and settings. This command makes them and this text; `--pair` names other models:
+kept. Each file is a trace (`duoviz/trace/reading.py`) with its machine, date, versions and settings. This command makes
+such files and this text; `--pair` names other models:
 
 ```bash
-python -m duoviz record --out assets/traces
+python -m duoviz record --out my-traces
 ```
 
 `places.json` holds both models' likeliest tokens at each position of the text, with the probabilities p of the target
@@ -51,6 +58,7 @@ and q of the draft.
 def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
     """Of each method the run of median duration, after an unrecorded one. Raises UserError.
 
+    Their headers say how fast the machine was: by all of vanilla's runs, which alternated with the others'.
     report: called with the share that is done and what that is.
     """
     # The page reads the names above, and what decodes takes long to import.
@@ -63,7 +71,17 @@ def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress 
         rows.append(row)
         report(len(rows) / (ROUNDS * len(lanes)), f"Recorded {row['method']}")
     medians = {method: median_row([row for row in rows if row["method"] == method]) for method in METHODS}
-    return {method: row["trace"] for method, row in medians.items() if row}
+    traces = {method: row["trace"] for method, row in medians.items() if row}
+    passes = [forward_seconds(row["trace"], rows=1) for row in rows if row["method"] == "vanilla"]
+    for trace in traces.values():
+        trace["header"]["one_token"] = round(median(filter(None, passes)), 6)
+    return traces
+
+
+def recorded_speed() -> float | None:
+    """Seconds of a forward pass of one token while the page's recorded runs were made; None where they do not say."""
+    file = STORY / f"vanilla{ENDING}"
+    return json.loads(file.read_text(encoding="utf-8"))["header"].get("one_token") if file.is_file() else None
 
 
 def places(pair: Pair, trace: dict) -> dict:
@@ -120,6 +138,7 @@ def readme(traces: dict[str, dict]) -> str:
         f"seed {settings['seed']}",
         f"- Target: {header['target']['name']}, {header['target']['precision']}",
         f"- Draft: {header['draft']['name']}, {header['draft']['precision']}",
+        f"- Vanilla's forward passes of one token, the median of its {ROUNDS} runs: {1e3 * header['one_token']:.1f} ms",
         f"- Versions: {versions}",
     ]
     rows = [row(method, trace) for method, trace in traces.items()]

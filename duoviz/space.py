@@ -26,7 +26,7 @@ from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
 from duoviz.errors import UserError, first_line
 from duoviz.lab.tasks import TASKS
 from duoviz.models.progress import Progress, no_progress
-from duoviz.recordings import ENDING, PLACES
+from duoviz.recordings import ENDING, PLACES, PROMPTS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,9 +57,11 @@ NEEDED = (
     "assets/results/*.json.gz",
     "assets/results/*.zip",
     *(f"assets/prompts/{task}.jsonl" for task in TASKS),
-    "assets/traces/README.md",
-    f"assets/traces/{PLACES}",
-    *(f"assets/traces/{method}{ENDING}" for method in METHODS),
+    *(
+        f"assets/traces/{name}/{file}"
+        for name in PROMPTS
+        for file in ("README.md", PLACES, *(f"{method}{ENDING}" for method in METHODS))
+    ),
 )
 OURS = ("duoviz/", "assets/")
 

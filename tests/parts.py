@@ -4,4 +4,4 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 # What computes is tested quickly; what serves imports Gradio, and what trains takes its time.
-NOT_QUICK = ("e2e", "web", "training", "benchmarks")
+NOT_QUICK = ("e2e", "web", "training", "benchmarks", "release")

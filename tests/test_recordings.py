@@ -3,15 +3,21 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from statistics import median
 
 import pytest
 
 from duoviz import commands, recordings, runner
 from duoviz.__main__ import main
+from duoviz.command_line import tell
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.lab.machine import alike, passes
+from duoviz.lab.recorded import kept_view, shipped
+from duoviz.trace.metrics import forward_seconds
 from duoviz.trace.reading import read_trace
 from tests.decoding.stores import build, random_sequences
+from tests.release.sitting import record
 from tests.tiny import VOCABULARY, change_pair, tiny_engine
 from tests.weights import tiny_decoder
 
@@ -71,13 +77,57 @@ def test_mistakes_are_named_before_anything_runs(tiny, tmp_path, capsys):
     assert (tmp_path / "file").read_text() == "" and not list(tmp_path.glob("*.json"))
 
 
-def test_the_recorded_runs_are_complete_and_their_text_is_made_from_them():
-    files = {method: recordings.FOLDER / f"{method}{recordings.ENDING}" for method in METHODS}
+def test_a_recording_says_how_fast_the_machine_was(tiny, monkeypatch):
+    engine, rows = commands.load_engine("tiny", tell), []
+    compare = runner.compare
+    monkeypatch.setattr(runner, "compare", lambda *asked, **options: keep(rows, compare(*asked, **options)))
+    traces = recordings.record(engine, Settings(max_new_tokens=8), "hello")
+    passes = sorted(forward_seconds(row["trace"], rows=1) for row in rows if row["method"] == "vanilla")
+    assert {trace["header"]["one_token"] for trace in traces.values()} == {round(passes[recordings.ROUNDS // 2], 6)}
+
+
+def keep(kept, items):
+    for item in items:
+        kept.append(item)
+        yield item
+
+
+def test_a_release_records_what_a_sitting_does_not_hold(tiny, tmp_path):
+    settings = Settings(max_new_tokens=8)
+    engine, sitting = commands.load_engine("tiny", tell), tmp_path / "sitting"
+    record(engine, sitting, settings)
+    assert {folder.name for folder in sitting.iterdir()} == {*recordings.PROMPTS}
+    ran = len(tiny)
+    # Cut off in the middle of one prompt.
+    (sitting / "lessons" / "README.md").unlink()
+    record(engine, sitting, settings)
+    assert len(tiny) == ran + ran // len(recordings.PROMPTS)
+
+
+@pytest.mark.parametrize("name", recordings.PROMPTS)
+def test_the_recorded_runs_are_complete_and_their_text_is_made_from_them(name):
+    folder = recordings.FOLDER / name
+    files = {method: folder / f"{method}{recordings.ENDING}" for method in METHODS}
     traces = {method: read_trace(file) for method, file in files.items()}
-    assert (recordings.FOLDER / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)
+    assert (folder / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)
     assert all(file.stat().st_size < 1_000_000 for file in files.values())
-    expected = json.loads((recordings.FOLDER / recordings.PLACES).read_text(encoding="utf-8"))
-    assert expected["text"] == traces["vanilla"]["end"]["text"]
+    assert {trace["header"]["prompt"] for trace in traces.values()} == {recordings.PROMPTS[name]}
+    expected = json.loads((folder / recordings.PLACES).read_text(encoding="utf-8"))
+    assert {trace["end"]["text"] for trace in traces.values()} == {expected["text"]}
+    # A whole answer.
+    assert {trace["end"]["stopped"] for trace in traces.values()} == {"eos"}
+
+
+def test_what_comes_along_is_of_one_machine():
+    file = recordings.FOLDER.parent / "results" / "two-cores.zip"
+    results, folders = shipped(file), [recordings.STORY, recordings.LESSONS, recordings.GAME]
+    headers = [read_trace(folder / f"speculative{recordings.ENDING}")["header"] for folder in folders]
+    assert {header["target"]["device"] for header in headers} == {results.environment["devices"]["target"]}
+    assert {str(header["versions"]) for header in headers} == {str(results.environment["versions"])}
+    # Where it was not as fast all the time, the results say so.
+    said = f"In the recorded runs of the other tabs it took {1e3 * recordings.recorded_speed():.1f} ms"
+    same = alike([median(passes(results)), recordings.recorded_speed()])
+    assert (said in kept_view(file)["first"]["about"]) == (not same)
 
 
 def test_the_runs_with_the_target_on_a_gpu_can_be_read_and_wrote_one_text():

@@ -32,13 +32,13 @@ PROJECT = BINARY | {
     "duoviz/web/app.py": b"x = 1",
     "duoviz/web/static/page.js": b"let x",
     "assets/lessons/01-one.md": b"# One",
-    "assets/traces/vanilla.duoviz.json": b"{}",
+    "assets/traces/story/vanilla.duoviz.json": b"{}",
 }
 LEFT = """
     .env .git/config .venv/lib/app.py .ci/run notes.md pyproject.toml requirements-dev.txt run.duoviz.json
     my-results/report.html tests/test_app.py assets/notes.txt assets/datastore/.DS_Store assets/draft/selfchat.npz
-    assets/draft/checkpoint.safetensors assets/prompts/mine.jsonl assets/traces/mine.duoviz.json duoviz/.web.py.swp
-    duoviz/.idea/x.py duoviz/secrets.json duoviz/web/front/visualizer/page.js duoviz/web/app.pyi
+    assets/draft/checkpoint.safetensors assets/prompts/mine.jsonl assets/traces/story/mine.duoviz.json
+    duoviz/.web.py.swp duoviz/.idea/x.py duoviz/secrets.json duoviz/web/front/visualizer/page.js duoviz/web/app.pyi
     duoviz/web/__pycache__/app.cpython-311.pyc
 """.split()
 

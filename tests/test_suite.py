@@ -6,9 +6,8 @@ import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
-from duoviz.folders import ASSETS
 from duoviz.models.embedded import embedded_target
-from duoviz.recordings import ENDING
+from duoviz.recordings import ENDING, GAME, LESSONS, STORY
 from tests.parts import NOT_QUICK, TESTS
 
 ROOT = TESTS.parent
@@ -51,5 +50,5 @@ def test_every_method_is_told_of_and_recorded():
     told = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     for id in METHODS:
         assert f"| `{id}`" in told, f"docs/methods.md has no row for {id}"
-        recording = ASSETS / "traces" / f"{id}{ENDING}"
-        assert recording.is_file(), f"there is no recording of {id}: python -m duoviz record --out assets/traces"
+        for folder in (STORY, LESSONS, GAME):
+            assert (folder / f"{id}{ENDING}").is_file(), f"there is no recording of {id}: python -m tests.release"

@@ -12,6 +12,7 @@ from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.figures import Figure
 from duoviz.lab.files import telling, write_atomically
 from duoviz.lab.findings import SAMPLE, TOO_FEW
+from duoviz.lab.machine import about_speed
 from duoviz.lab.plan import DUO, ONE_SEQUENCE, RECORDINGS, VANILLA
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
@@ -212,6 +213,7 @@ def about(results: Results) -> tuple[str, str]:
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Started on {begun} UTC. {len(results.rows):,} answers."
     )
+    text += "".join(f" {sentence}" for sentence in about_speed(results))
     if machines := environment.get("machines"):
         text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
     warning = SAMPLE if plan["source"] == RECORDINGS else TOO_FEW

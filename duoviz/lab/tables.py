@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import paper
-from duoviz.lab.course import cost_models
 from duoviz.lab.environment import IN_TURN, TOGETHER, in_words
+from duoviz.lab.machine import about_speeds, costs_in_words, pass_in_words
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
@@ -316,16 +316,10 @@ def environments(several: Sequence[Results]) -> Table:
         lines.append(("Places", [in_words(results.environment.get("machines", "one")) for results in several]))
     for name in ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source"):
         lines.append((name.replace("_", " ").capitalize(), [in_words(results.plan.get(name)) for results in several]))
+    lines.append(("Vanilla's forward pass of one token", [pass_in_words(results) for results in several]))
     for name in (TOGETHER, IN_TURN):
         lines.append((f"Costs, measured {name}", [costs_in_words(results.environment, name) for results in several]))
     return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
-
-
-def costs_in_words(environment: dict, name: str) -> str:
-    """What one token costs the target and one step the draft, without context."""
-    costs = cost_models(environment)[name]
-    target, draft = (1e3 * side[0][0] for side in (costs.target, costs.draft))
-    return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"
 
 
 def compared(several: Sequence[Results]) -> Table:
@@ -344,5 +338,6 @@ def compared(several: Sequence[Results]) -> Table:
         "Method",
         [f"{results.name}, {figure}" for results in several for figure in ("tokens/s", "φ over vanilla")],
         lines,
-        "Averages over the tasks of each result. Compare them only where tasks and settings are the same.",
+        "Averages over the tasks of each result. Compare them only where tasks and settings are the same. "
+        + about_speeds(several),
     )

@@ -103,6 +103,7 @@ class Header(TypedDict):
     prompt_tokens: int
     pair: NotRequired[str]
     calibration: NotRequired[dict[str, Any] | None]
+    one_token: NotRequired[float]
     versions: NotRequired[dict[str, str]]
     date: NotRequired[str]
     before: NotRequired[list[tuple[str, str]]]

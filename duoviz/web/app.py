@@ -8,7 +8,8 @@ from gradio.themes import Default
 from duoviz import __version__
 from duoviz.folders import ASSETS
 from duoviz.models.cores import available_cores, has_gpu
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import GAME
+from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
 from duoviz.web.components import Learn, ShareBar
 from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
@@ -81,10 +82,10 @@ SHEET = f"{ADDRESS}/{serve('components.css', COMPONENTS)}"
 HEAD = f'<script>{FRAMED}{WINDOW}</script><link rel="stylesheet" href="{SHEET}">'
 
 
-def learn_page(lessons: Path = LESSONS, traces: Path = TRACES) -> Page:
+def learn_page(lessons: Path = LESSONS, traces: Path = TRACES, game: Path = GAME) -> Page:
     """Lay out the tab inside the Blocks in force. A link holds the lesson and its page."""
     course = read_course(lessons, traces)
-    learn = Learn(course, traces, elem_id="learn")
+    learn = Learn(course, traces, game, elem_id="learn")
     lesson = gr.Dropdown(["", *(each["name"] for each in course.lessons)], value="", visible="hidden")
     page = gr.Number(1, visible="hidden")
     learn.moved(None, None, [lesson, page], js="() => window.duoviz.placeInCourse()", **AT_ONCE)

@@ -95,12 +95,12 @@ class Race(Scripted):
 
 
 class Learn(Scripted):
-    """Shows a course. traces: the folder of the recorded runs that it is about."""
+    """Shows a course. traces, game: the folders of the recorded runs that it is about, and its game is played on."""
 
-    def __init__(self, course: Course, traces: Path, **options):
+    def __init__(self, course: Course, traces: Path, game: Path, **options):
         lessons = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
-        recorded = {method: f"{publish(traces)}/{method}{ENDING}" for method in METHODS}
-        super().__init__("learn", ["moved"], root="dl-root", course=lessons, traces=recorded, **options)
+        recorded = [{method: f"{publish(folder)}/{method}{ENDING}" for method in METHODS} for folder in (traces, game)]
+        super().__init__("learn", ["moved"], root="dl-root", course=lessons, recorded=recorded, **options)
 
 
 class ResultsView(Scripted):

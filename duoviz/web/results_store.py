@@ -14,11 +14,12 @@ from pathlib import Path
 
 from duoviz.folders import ASSETS
 from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
+from duoviz.lab.plan import VANILLA
 from duoviz.lab.recorded import kept_view, recorded_name, sample
 from duoviz.lab.results import Results, is_results, is_zip, load
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import STORY
 
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "results"
@@ -86,16 +87,17 @@ def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
     from duoviz.lab.report import first_view, parts_of
 
     results = [replace(load(path), name=name) for name, path, _ in files]
-    main = results[0] if results else sample(TRACES)
+    main = results[0] if results else sample(STORY)
     if main is None:
         return None
     return first_view(main) if what == "first" else parts_of(main)
 
 
 def beside(path: Path, name: str) -> Results:
-    """Results to compare others with, which takes none of their iterations. Raises LabError."""
+    """Results to compare others with, which takes no iterations but vanilla's. Raises LabError."""
     results = load(path)
-    return replace(results, name=name, rows=[row | {"measured": []} for row in results.rows])
+    rows = [row if row["model_id"] == VANILLA else row | {"measured": []} for row in results.rows]
+    return replace(results, name=name, rows=rows)
 
 
 def stamp(path: Path) -> int:

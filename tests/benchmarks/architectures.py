@@ -32,7 +32,6 @@ from duoviz.decoding.datastore import build_datastore
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError, first_line
-from duoviz.lab.shipping import markdown, replaced
 from duoviz.models.cores import available_cores
 from duoviz.models.llama import Llama
 from duoviz.models.load import load_pair
@@ -40,6 +39,7 @@ from duoviz.models.tokenizers import fingerprint
 from duoviz.trace.agreement import agreement, sentence, written
 from tests.benchmarks.equality import by_transformers
 from tests.models.folders import TEXT, folder, ready
+from tests.release.pages import markdown, replaced
 
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 BEGIN = "<!-- architectures: `python -m tests.benchmarks.architectures --write` replaces what follows -->"

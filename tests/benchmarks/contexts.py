@@ -18,10 +18,10 @@ from typing import NamedTuple
 from duoviz import runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.lab.shipping import markdown
 from duoviz.models.pair import Pair
 from tests.benchmarks.harness import alternated, arguments, machine
 from tests.benchmarks.peers import gguf_files
+from tests.release.pages import markdown
 
 PEER = "llama.cpp"
 NEW_TOKENS = 48

@@ -21,7 +21,6 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
 from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.lab.shipping import markdown
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
 from duoviz.models.load import load_model
@@ -31,6 +30,7 @@ from duoviz.training.corpus import Row, load_corpus, sample
 from duoviz.training.distillation import HELD_OUT, Recipe, load_teacher, train
 from duoviz.training.evaluation import scores
 from duoviz.training.student import save_draft
+from tests.release.pages import markdown
 
 # One thing at a time is changed from the first.
 BASE = Recipe(tokens=0)

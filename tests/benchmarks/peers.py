@@ -25,7 +25,6 @@ from duoviz import runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.lab.shipping import markdown
 from duoviz.models.cache import cache_folder
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import GGUF_NAME, embedded_target, fetch_gguf
@@ -33,6 +32,7 @@ from duoviz.models.pair import Pair
 from duoviz.models.progress import no_progress
 from duoviz.training.student import export_assistant
 from tests.benchmarks.harness import alternated, arguments, machine, questions, spread
+from tests.release.pages import markdown
 
 METHODS = "speculative,duodecoding,duotree"
 PEER, ONE_CORE = "llama.cpp, float32", ", one core"

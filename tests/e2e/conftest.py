@@ -8,7 +8,7 @@ from duoviz.web.start import quickly
 with quickly():
     import gradio  # noqa: F401
 
-from duoviz.recordings import FOLDER
+from duoviz.recordings import STORY
 from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, open_modules, page_in
 from tests.e2e.tiny_site import tiny_site
 
@@ -78,5 +78,5 @@ def site():
 @pytest.fixture(scope="session")
 def shipped():
     """The address of the whole page with the recordings that come along."""
-    with tiny_site(recording=FOLDER) as site:
+    with tiny_site(recording=STORY) as site:
         yield site.url

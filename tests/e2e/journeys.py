@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page

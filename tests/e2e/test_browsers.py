@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.browsers import BROWSERS, Visitor

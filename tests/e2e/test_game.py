@@ -5,7 +5,7 @@ from itertools import accumulate
 
 from playwright.sync_api import expect
 
-from duoviz.recordings import PROMPT
+from duoviz.recordings import PROMPTS
 from tests.e2e.pages import serious
 from tests.web.front.runs import recorded
 
@@ -136,7 +136,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     expect(page.locator(".dg")).to_be_hidden()
     page.locator(".dl-contents summary").click()
     page.get_by_role("button", name="You be the draft").click()
-    expect(page.locator(".dg-about")).to_contain_text(f'The target answers "{PROMPT}"')
+    expect(page.locator(".dg-about")).to_contain_text(f'The target answers "{PROMPTS["game"]}"')
     options = game.options()
     page.keyboard.press("9")
     assert game.options() == options

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from duoviz.lab.recorded import sample
 from duoviz.lab.report import first_view
 from duoviz.lab.results import load
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import STORY
 from duoviz.web import results_store
 from tests.e2e.pages import SCHEMES, fits, present, serious
 from tests.lab.asked import hold_after
@@ -16,7 +16,7 @@ from tests.until import wait_until
 @pytest.fixture(autouse=True)
 def folders(tmp_path, monkeypatch):
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
-    monkeypatch.setattr(results_store, "TRACES", TRACES)
+    monkeypatch.setattr(results_store, "STORY", STORY)
     results_store.made.cache_clear()
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     (tmp_path / "recorded").mkdir()
@@ -172,7 +172,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
     expect(page.locator("#lab-about")).to_contain_text("A sample that allows no conclusion")
-    expected = first_view(sample(TRACES))["overview"]
+    expected = first_view(sample(STORY))["overview"]
     pays, speeds = expected["pays"], expected["speeds"]
     place = dict(pays["start"])
 

@@ -8,7 +8,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS, learn_page
 from duoviz.web.lessons.course import read_course
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, check_presented, told, wait_for_page

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import expect
 
-from duoviz.recordings import FOLDER
+from duoviz.recordings import STORY
 from tests.e2e.journeys import (
     a_lesson_is_read,
     a_run_comes_to_its_end,
@@ -89,7 +89,7 @@ def proxied(case, folder, monkeypatch):
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         port = str(listening.getsockname()[1])
         monkeypatch.setenv("GRADIO_ROOT_PATH", case.variable.replace("PORT", port))
-        with tiny_site(recording=FOLDER, root_path=case.argument) as site:
+        with tiny_site(recording=STORY, root_path=case.argument) as site:
             nginx = run_nginx(listening, case.server.replace("SITE", site.url.rstrip("/")), folder)
             listening.close()
             try:

@@ -36,8 +36,8 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
         return held_engine(lambda: worker_of(hardware).cancelled(), after=LONGEST, noise=0.3)
 
     hardware = hardware_with(load or held)
-    folder = recording or live.FOLDER / "no"
-    with mock.patch.object(live, "FOLDER", folder), mock.patch.object(compare, "FOLDER", folder):
+    folder = recording or live.STORY / "no"
+    with mock.patch.object(live, "STORY", folder), mock.patch.object(compare, "STORY", folder):
         demo = build_app(hardware)
     with nothing_to_fetch():
         hardware.pool.start(None if load else "embedded")

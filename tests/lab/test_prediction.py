@@ -26,8 +26,8 @@ from duoviz.lab.prediction import (
     speculative_phi,
     with_free_rows,
 )
-from duoviz.lab.shipping import on_cores, other_hardware
 from tests.lab.made_results import ENVIRONMENT, results, row
+from tests.release.pages import on_cores, other_hardware
 
 MODELS = cost_models(ENVIRONMENT)
 

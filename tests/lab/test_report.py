@@ -19,7 +19,7 @@ from duoviz.lab.tables import Table
 from duoviz.lab.tasks import LabError
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
 from duoviz.lab.values import Value, acceptance, phi, rows_of
-from duoviz.recordings import FOLDER
+from duoviz.recordings import STORY
 from duoviz.trace.metrics import metrics
 
 EVERYTHING = [
@@ -180,9 +180,9 @@ def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
 
 
 def test_a_sample_is_the_recordings_own_and_labelled(tmp_path):
-    made = sample(FOLDER)
+    made = sample(STORY)
     for row in made.rows:
-        trace = json.loads((FOLDER / f"{row['model_id']}.duoviz.json").read_text())
+        trace = json.loads((STORY / f"{row['model_id']}.duoviz.json").read_text())
         assert row["measured"][0]["metrics"] == metrics(trace)
     assert "A sample that allows no conclusion" in first_view(made)["about"] and "table-1" in parts_of(made)
     assert sample(tmp_path) is None

@@ -9,12 +9,12 @@ from io import BytesIO
 import pytest
 
 from duoviz.lab import paying, prediction
-from duoviz.lab.picture import picture
 from duoviz.lab.plan import DUO, DUOTREE, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.report import first_view, parts_beside, parts_of, report_html, sections, table_csv
 from duoviz.lab.results import read_results
-from duoviz.lab.shipping import results_page, summary
 from duoviz.outside import Reader, Refused
+from tests.release.pages import results_page, summary
+from tests.release.picture import picture
 
 NESTED = []
 for _ in range(40):

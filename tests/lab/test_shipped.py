@@ -9,12 +9,12 @@ from duoviz.lab import findings, paying
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_1_lanes
 from duoviz.lab.recorded import sample, shipped
 from duoviz.lab.report import first_view, sections
-from duoviz.lab.shipping import BEGIN, END, results_page, speed_lines, summary
 from duoviz.lab.tables import table_1
 from duoviz.lab.tasks import ALL_TASKS
 from duoviz.lab.values import speeds
-from duoviz.recordings import FOLDER
+from duoviz.recordings import FOLDER, STORY
 from tests.app import ROOT
+from tests.release.pages import BEGIN, END, results_page, speed_lines, summary
 
 FILES = sorted((FOLDER.parent / "results").glob("*.zip"))
 
@@ -85,5 +85,5 @@ def test_the_readme_and_the_page_of_results_are_those_of_the_first_results():
 
 
 def test_the_recorded_runs_are_too_few_for_a_winner():
-    said = findings.about_table_1(sample(FOLDER))
+    said = findings.about_table_1(sample(STORY))
     assert said[0] == "Too few answers to say which method is the fastest." and not list(claims(said))

@@ -13,14 +13,16 @@ import pytest
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.lab import shipping
-from duoviz.lab.picture import LEFT, WIDTH
 from duoviz.lab.plan import label_of, look_of
 from duoviz.lab.recorded import kept_view, shipped, view_of
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
-from duoviz.lab.shipping import BEGIN, END, ship
+from duoviz.lab.shipping import ship
 from duoviz.lab.values import average, phi, rows_of, tasks_of
-from duoviz.recordings import FOLDER
+from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
+from tests.release.pages import BEGIN, END, with_speeds
+from tests.release.picture import LEFT, WIDTH
+from tests.release.sitting import put
 
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
 
@@ -73,14 +75,21 @@ def test_the_results_that_come_along_are_shown_as_they_are():
 
 
 @pytest.mark.thorough
-def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, capsys):
-    readme, out = tmp_path / "README.md", tmp_path / "out"
+def test_a_release_writes_the_readmes_tables(finished, tmp_path):
+    root, sitting = tmp_path / "clone", tmp_path / "sitting"
+    readme, page = root / "README.md", root / "docs" / "results.md"
+    for folder in (page.parent, root / "assets" / "traces", root / "assets" / "results"):
+        folder.mkdir(parents=True)
     readme.write_text(README)
-    command = ["ship", str(finished), "--name", "here", "--out", str(out), "--readme", str(readme)]
-    assert main(command) == 0
-    picture = tmp_path / "assets" / "speed-ups.svg"
-    page = tmp_path / "docs" / "results.md"
-    assert capsys.readouterr().out.split() == [str(out / "here.zip"), str(readme), str(picture), str(page)]
+    shutil.copytree(finished, sitting / "two-cores")
+    for folder in (STORY, LESSONS, GAME):
+        shutil.copytree(folder, sitting / folder.name)
+    put(sitting, root)
+    assert kept_view(root / "assets" / "results" / "two-cores.zip")
+    for folder in (STORY, LESSONS, GAME):
+        made = [file.name for file in (root / "assets" / "traces" / folder.name).iterdir()]
+        assert sorted(made) == sorted(file.name for file in folder.iterdir())
+    picture = root / "assets" / "speed-ups.svg"
     text, rows = readme.read_text(), load(finished).rows
     before, _, rest = text.partition(BEGIN)
     summary, _, after = rest.partition(END)
@@ -104,7 +113,8 @@ def test_the_command_ships_and_writes_the_readmes_tables(finished, tmp_path, cap
     check_picture(picture.read_text(), rows)
     assert "](assets/speed-ups.svg)" in summary and "](../assets/speed-ups.svg)" in block
     # Once more it is the same, and the README's other words stay.
-    assert main(command) == 0 and readme.read_text() == text
+    put(sitting, root)
+    assert readme.read_text() == text
 
 
 def lines_of(text):
@@ -134,23 +144,21 @@ def check_picture(text, rows):
 
 
 @pytest.mark.parametrize(
-    "change, sentence",
+    "results, name, sentence",
     [
-        ({"results": "nowhere"}, "nowhere holds no Lab results"),
-        ({"results": "nowhere", "--readme": None}, "nowhere is not a folder of results"),
-        ({"results": "README.md", "--readme": None}, "README.md is not a folder of results"),
-        ({"--name": "a/b"}, "--name: use letters"),
-        ({"--readme": "no markers"}, "has no place for the table"),
+        ("nowhere", "here", "nowhere is not a folder of results"),
+        ("README.md", "here", "README.md is not a folder of results"),
+        ("", "a/b", "--name: use letters"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, change, sentence):
-    readme = tmp_path / "README.md"
-    readme.write_text("no markers" if change.get("--readme") else README)
-    options = {"--name": "here", "--out": str(tmp_path / "out"), "--readme": str(readme)}
-    options |= {name: value for name, value in change.items() if name == "--name"}
-    arguments = [each for name, value in options.items() if change.get(name, value) for each in (name, value)]
-    assert main(["ship", change.get("results", str(finished)), *arguments]) == 1
+def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, results, name, sentence):
+    assert main(["ship", results or str(finished), "--name", name, "--out", str(tmp_path / "out")]) == 1
     assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_page_without_a_place_for_the_table_is_told(finished):
+    with pytest.raises(shipping.LabError, match="has no place for the table"):
+        with_speeds("no markers", load(finished))
 
 
 def test_a_run_that_goes_on_is_not_shipped(finished, tmp_path):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.plan import lane_labels
-from duoviz.recordings import FOLDER as TRACES
+from duoviz.recordings import LESSONS as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.app import LESSONS
 from duoviz.web.front import SOURCES

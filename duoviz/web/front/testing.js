@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { eventsOf, stateAfter } from "./visualizer/state.js";
 
-const TRACES = new URL("../../../assets/traces/", import.meta.url);
+const TRACES = new URL("../../../assets/traces/story/", import.meta.url);
 const ENDING = ".duoviz.json";
 
 export const recordingOf = (method) => JSON.parse(readFileSync(new URL(`${method}${ENDING}`, TRACES), "utf8"));

@@ -145,7 +145,8 @@ def read_lesson(file: Path, facts: Facts, terms: list[Term], lessons: set[str]) 
         front = read_front(before)
         if not parts:
             raise Mistake('the lesson has no page; a page begins with "## " and its title')
-        live, facts, reading = live_link(front), facts.of(front["trace"]), references(front)
+        facts, reading = facts.of(front["trace"]), references(front)
+        live = live_link(front, facts.trace["header"]["prompt"])
     pages = []
     for first, part in parts:
         with located(file, part, first):
@@ -177,8 +178,11 @@ def references(front: dict[str, str]) -> list[Span]:
     return spans
 
 
-def live_link(front: dict[str, str]) -> str | None:
-    """The fragment that opens the Live tab with the lesson's settings and runs it. Raises Mistake."""
+def live_link(front: dict[str, str], prompt: str) -> str | None:
+    """The fragment that opens the Live tab with the lesson's settings and runs it; prompt: where it names none.
+
+    Raises Mistake.
+    """
     if "live" not in front:
         if extra := next((name for name in ("prompt", "watch") if name in front), None):
             raise Mistake(f'the field "{extra}" is for "live", which is missing', f"{extra}:")
@@ -193,8 +197,8 @@ def live_link(front: dict[str, str]) -> str | None:
         check_settings(**chosen)
     except SettingsError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}", "live:") from None
-    asked = {"prompt": front["prompt"]} if "prompt" in front else {}
-    return "#tab=live&" + urlencode(chosen | asked | {"autoplay": "true"}, safe="", quote_via=quote)
+    asked = {"prompt": front.get("prompt", prompt), "autoplay": "true"}
+    return "#tab=live&" + urlencode(chosen | asked, safe="", quote_via=quote)
 
 
 def check_settings(method: str = "vanilla", **chosen: str) -> None:

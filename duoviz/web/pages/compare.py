@@ -12,7 +12,7 @@ from duoviz.comparison import phis
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings, check_flag
 from duoviz.models import registry
-from duoviz.recordings import FOLDER, PROMPT
+from duoviz.recordings import PROMPT, STORY
 from duoviz.runs import Lane
 from duoviz.web.components import Race, recorded_race
 from duoviz.web.limits import Limits
@@ -58,7 +58,7 @@ def compare_page(hardware: Hardware) -> Page:
         with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
-    races = [recorded_race(FOLDER, [method, SIDES["second"]]) for method in RECORDED]
+    races = [recorded_race(STORY, [method, SIDES["second"]]) for method in RECORDED]
     view = Race(elem_id="race-view", recorded=[race for race in races if race])
     chosen = [sides["first"], sides["second"]]
     view.chosen(None, None, chosen, js="() => window.duoviz.recordedRace()", **AT_ONCE)

@@ -6,7 +6,7 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
-from duoviz.recordings import ENDING, FOLDER, PROMPT
+from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Opening, Visualizer
 from duoviz.web.limits import Limits
@@ -50,7 +50,7 @@ def live_page(hardware: Hardware) -> Page:
 
 def recorded_runs() -> dict[str, Path]:
     """The recorded runs that the page shows before its first, by their methods."""
-    files = {method: FOLDER / f"{method}{ENDING}" for method in METHODS}
+    files = {method: STORY / f"{method}{ENDING}" for method in METHODS}
     return {method: file for method, file in files.items() if file.is_file()}
 
 

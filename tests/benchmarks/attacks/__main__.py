@@ -14,10 +14,10 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from duoviz.lab.shipping import markdown
 from tests.benchmarks.attacks import connections, flood  # noqa: F401  which are listed as they are imported
 from tests.benchmarks.attacks.site import ATTACKS, Attack, Result, Site, started
 from tests.benchmarks.harness import arguments
+from tests.release.pages import markdown
 
 # How much more memory the server may hold after all attacks, and bytes by which its log may grow in a minute of one.
 MEMORY_ALLOWED = 1.15

@@ -6,7 +6,7 @@ from duoviz import runner
 from duoviz.comparison import outcome
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.recordings import ENDING, FOLDER
+from duoviz.recordings import ENDING, STORY
 from duoviz.trace.metrics import metrics
 from tests.decoding.proposals import tokens
 from tests.decoding.stores import build, random_sequences
@@ -84,4 +84,4 @@ def telling(iterations):
 
 def recorded(method):
     """The recording of a method that comes along."""
-    return json.loads((FOLDER / f"{method}{ENDING}").read_text(encoding="utf-8"))
+    return json.loads((STORY / f"{method}{ENDING}").read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ const KEY = "duoviz course";
 export function start({ element, props, trigger, methods }) {
   know(methods);
   const root = element.querySelector(".dl-root");
-  const fetchTrace = (method) => fetchRecording(props.traces[method]);
+  const [fetchTrace, fetchGames] = props.recorded.map((addresses) => (method) => fetchRecording(addresses[method]));
   const begin = takeLeft(KEY);
   let place = begin;
   leave(KEY, () => place);
@@ -20,6 +20,6 @@ export function start({ element, props, trigger, methods }) {
   import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };
     mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin });
-    const game = mountGame(root, fetchTrace);
+    const game = mountGame(root, fetchGames);
   });
 }

@@ -27,11 +27,18 @@ export function dateWords(date) {
   return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
+// What was run, and how fast the machine was then, as far as the header says.
+export function targetWords({ target: { name, precision }, one_token: seconds }) {
+  const made = precision ? ` in ${words(precision, 20)}` : "";
+  const speed = seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass of one token` : "";
+  return name ? ` Target: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.` : "";
+}
+
 // Another engine's trace may not say where it ran.
 export function originWords(header) {
   const devices = devicesWords(header);
   const times = isTimed(header) ? "" : " Its times are not known.";
-  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times} Prompt: `;
+  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times}${targetWords(header)} Prompt: `;
 }
 
 export function createOrigin({ state }) {

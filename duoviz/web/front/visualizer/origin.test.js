@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { headerOf } from "../testing.js";
-import { dateWords, devicesWords, originWords } from "./origin.js";
+import { dateWords, devicesWords, originWords, targetWords } from "./origin.js";
 
 // A day may have begun here that has not in Greenwich.
 process.env.TZ = "Pacific/Auckland";
@@ -30,5 +30,10 @@ test("one machine is named once, different devices both", () => {
 test("what another engine's trace does not tell is not told", () => {
   const nowhere = { name: "large", device: "" };
   const header = headerOf({ clock: "iterations", target: nowhere, draft: nowhere });
-  assert.equal(originWords(header), " A made-up method, recorded. Its times are not known. Prompt: ");
+  assert.equal(originWords(header), " A made-up method, recorded. Its times are not known. Target: large. Prompt: ");
+});
+
+test("a recording says what ran and how fast the machine was", () => {
+  const target = { name: "large (Q4)", device: "GPU", precision: "float32" };
+  assert.equal(targetWords({ target, one_token: 0.01234 }), " Target: large in float32, 12.3 ms a pass of one token.");
 });

@@ -1,12 +1,9 @@
 """The README's moving picture: iterations of a recorded run, played slowly in the page.
 
-    python -m tests.benchmarks.moving_picture [--method duodecoding] [--out assets/iteration.webp]
-
 The page's clock is moved frame by frame, so that the picture is as smooth on a slow machine as on a fast one. The last
 frame's picture is also saved as a still, with the suffix .png. Needs Chromium.
 """
 
-import argparse
 import io
 import json
 import re
@@ -15,8 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
-from duoviz.decoding import METHODS
-from duoviz.recordings import ENDING, FOLDER
+from duoviz.recordings import ENDING, STORY
 from tests.app import free_port, served
 from tests.e2e.pages import SEEN, launch_chromium
 
@@ -27,12 +23,12 @@ WIDTH, QUALITY = 960, 60
 
 
 def telling(iterations: list[dict]) -> int:
-    """The iteration in which most happens: guesses are checked, and others made meanwhile, best in a few sequences."""
+    """The iteration in which most happens: guesses are accepted, and others made meanwhile, best in a few sequences."""
 
-    def happens(index: int) -> tuple[bool, int, int]:
+    def happens(index: int) -> tuple[bool, bool, int, int]:
         each = iterations[index]
         made = len(each["drafted"]) or len(each["draft"])
-        return each["sequences"] in (3, 4), min(len(each["checked"]), made), made
+        return each["verdict"]["accepted"] > 0, each["sequences"] in (3, 4), min(len(each["checked"]), made), made
 
     return max(range(1, len(iterations)), key=happens)
 
@@ -50,19 +46,16 @@ def frames_of(page: Page) -> list[Image.Image]:
     return pictures
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--method", default="duodecoding", choices=METHODS)
-    options.add_argument("--out", type=Path, default=Path("assets/iteration.webp"))
-    options = options.parse_args()
-    trace = json.loads((FOLDER / f"{options.method}{ENDING}").read_text(encoding="utf-8"))
+def draw(out: Path) -> None:
+    """Write the moving picture of DuoDecoding's recorded run, and the still."""
+    trace = json.loads((STORY / f"duodecoding{ENDING}").read_text(encoding="utf-8"))
     with served(free_port(), {}) as (url, _), sync_playwright() as playwright:
         browser = launch_chromium(playwright)
         page = browser.new_page(viewport=SIZE, color_scheme="light")
         page.add_init_script(SEEN)
         page.clock.install()
         first = telling(trace["iterations"])
-        page.goto(f"{url}#method={options.method}&recording={first}")
+        page.goto(f"{url}#method=duodecoding&recording={first}")
         root = page.locator(".dv").first
         expect(root).to_have_attribute("data-state", re.compile("recording|done"))
         expect(root).to_have_attribute("data-shown", str(first))
@@ -73,11 +66,5 @@ def main() -> None:
         pictures = frames_of(page)
         browser.close()
     first_picture, *others = pictures
-    first_picture.save(
-        options.out, save_all=True, append_images=others, duration=FRAME, loop=0, quality=QUALITY, method=6
-    )
-    pictures[FRAMES // 3].save(options.out.with_suffix(".png"))
-
-
-if __name__ == "__main__":
-    main()
+    first_picture.save(out, save_all=True, append_images=others, duration=FRAME, loop=0, quality=QUALITY, method=6)
+    pictures[FRAMES // 3].save(out.with_suffix(".png"))

@@ -9,15 +9,15 @@ from duoviz.decoding import METHODS
 from duoviz.lab.paying import GAIN, ROWS, sides
 from duoviz.lab.plan import VANILLA, label_of, look_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
-from duoviz.lab.report import TEMPLATES
 from duoviz.lab.results import Results
 from duoviz.lab.tasks import ALL_TASKS, with_all
 from duoviz.lab.values import speeds, tasks_of
+from tests.release.pages import HERE
 
 WIDTH, ROW, TOP = 880, 30, 92
 # Where the plots lie: of the speed-ups, and of the acceptances.
 LEFT, RIGHT = (158, 500), (574, 856)
-TEMPLATE = TEMPLATES.get_template("picture.svg")
+TEMPLATE = HERE.get_template("picture.svg")
 
 
 def corners(count: int, *, inner: float = 1.0) -> list[tuple[float, float]]:

@@ -1,0 +1,35 @@
+"""The recordings and results that come along, made in one sitting on one machine, and all that shows them.
+
+    python -m tests.release SITTING [--each 4] [--max-new-tokens 128]
+
+SITTING: a folder for what is made; the same command goes on after an interruption, which loses one answer of the Lab or
+the recordings of one prompt. --each: the Lab's questions of each task; a larger number goes on too. When all is there,
+it is put into `assets`, and the README, docs/results.md and their pictures are written anew. Needs Chromium.
+"""
+
+from pathlib import Path
+
+from duoviz.command_line import tell
+from duoviz.decoding.engine import load_engine
+from duoviz.decoding.settings import Settings
+from duoviz.lab.plan import make_plan
+from duoviz.space import ROOT
+from tests.benchmarks.harness import arguments
+from tests.release.moving_picture import draw
+from tests.release.sitting import measure, put, record
+
+
+def main() -> None:
+    parser = arguments(__doc__, each=4, max_new_tokens=128)
+    parser.add_argument("sitting", type=Path)
+    options = parser.parse_args()
+    with load_engine(progress=tell) as engine:
+        record(engine, options.sitting, Settings(max_new_tokens=options.max_new_tokens))
+        plan = make_plan(per_task=options.each, max_new_tokens=options.max_new_tokens, variants=True)
+        measure(engine, options.sitting, plan)
+    put(options.sitting, ROOT)
+    draw(ROOT / "assets" / "iteration.webp")
+
+
+if __name__ == "__main__":
+    main()

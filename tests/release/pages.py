@@ -1,0 +1,218 @@
+"""What a release writes of the Lab's results: the README's table, and the page of results."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from jinja2 import FileSystemLoader
+
+from duoviz.decoding import METHODS
+from duoviz.decoding.costs import CONTEXTS, CostModel
+from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, exponential_tilt
+from duoviz.lab import paper
+from duoviz.lab.course import works_beside
+from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab.findings import TOO_FEW, about_table_1
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of, table_1_lanes
+from duoviz.lab.prediction import (
+    duodecoding_phi,
+    duotree_phi,
+    fewest,
+    growth,
+    padded_models,
+    places_of,
+    ratio_of,
+    speculative_phi,
+    with_free_rows,
+)
+from duoviz.lab.report import TEMPLATES
+from duoviz.lab.results import Results
+from duoviz.lab.rows import Row
+from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, LabError, task_name
+from duoviz.lab.values import Value, acceptance, phi, rows_of, speeds, tasks_of, tokens, ttft
+
+BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->", "<!-- end of speeds -->"
+# The picture, and the page of all tables, from the README's folder.
+PICTURE, PAGE = "assets/speed-ups.svg", "docs/results.md"
+PICTURE_WORDS = "Speed-ups over vanilla by task, and the acceptance at which drafting pays"
+CORES = 8
+
+
+def markdown(heads: list[str], lines: list[list[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines))
+
+
+HERE = TEMPLATES.overlay(loader=FileSystemLoader(Path(__file__).parent))
+TEMPLATE = HERE.get_template("results.md", globals={"markdown": markdown})
+
+
+def with_speeds(text: str, results: Results) -> str:
+    """A README with what stands between its markers made anew. Raises LabError."""
+    if not results.rows:
+        raise LabError("These results have no answers.")
+    return replaced(text, BEGIN, summary(results), END)
+
+
+def replaced(text: str, begin: str, part: str, end: str) -> str:
+    """The text with another part between two lines. Raises LabError where it lacks one."""
+    before, begun, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not begun or not ended:
+        raise LabError(f"The page has no place for the table: it needs the lines {begin} and {end}.")
+    return f"{before}{begin}\n{part}\n{end}{after}"
+
+
+def summary(results: Results) -> str:
+    """For the README: each method's speed over all tasks, and a picture."""
+    lines = [[name, speed, tau, phi] for name, speed, _, tau, phi, _ in speed_lines(results, METHODS)]
+    return TEMPLATE.render(**measured(results), summary=True, lines=lines)
+
+
+def results_page(results: Results) -> str:
+    """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
+    rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
+    verdicts = Counter(row["verdict"] for row in rows)
+    others = {"tie": "differ at a numerical tie", "defect": "are defects", None: "were not checked"}
+    by_task = {lane: found.phi for lane, found in speeds(results.rows, table_1_lanes()).items() if lane != VANILLA}
+    measured_here = measured(results)
+    return TEMPLATE.render(
+        **measured_here,
+        lines=speed_lines(results, table_1_lanes()),
+        equal=verdicts["equal"],
+        answers=len(rows),
+        others=[(verdicts[verdict], what) for verdict, what in others.items()],
+        failed=len(results.failed),
+        by_task=[
+            [label_of(lane), *(in_digits(phis[task], 2) for task in measured_here["tasks"])]
+            for lane, phis in by_task.items()
+        ],
+        other=other_hardware(results),
+        cores=CORES,
+    )
+
+
+def measured(results: Results) -> dict:
+    """Where, when and on what it was measured."""
+    tasks = tasks_of(results.rows)
+    shortened = [task for task in tasks if task in SHORT_TASKS and results.plan["max_new_tokens"] > SHORT_ANSWER]
+    return {
+        "environment": results.environment,
+        "plan": results.plan,
+        "date": str(results.environment["date"])[:10],
+        "asked": len({row["question_id"] for row in results.rows}),
+        "tasks": [task_name(task) for task in tasks],
+        "short": [task_name(task).lower() for task in shortened],
+        "short_answer": SHORT_ANSWER,
+        "said": [TOO_FEW] if results.plan["quick"] else about_table_1(results),
+        "picture": PICTURE,
+        "picture_words": PICTURE_WORDS,
+    }
+
+
+def speed_lines(results: Results, lanes: Iterable[str]) -> list[list[str]]:
+    """Each lane's figures over all tasks: its name, tokens/s, time to the first token, τ, and φ over both baselines."""
+    return [
+        [
+            label_of(lane) + way_taken(lane, found.rows),
+            in_digits(found.tps[ALL_TASKS], 1),
+            f"{median(map(ttft, found.rows)):.2f} s",
+            f"{sum(map(tokens, found.rows)) / sum(sum(row['choices'][0]['decoding_steps']) for row in found.rows):.2f}",
+            with_noise(found.phi[ALL_TASKS]),
+            with_noise(found.phi_same),
+        ]
+        for lane, found in speeds(results.rows, lanes).items()
+    ]
+
+
+def way_taken(lane: str, rows: list[Row]) -> str:
+    """Of a method that chooses whether to draft beside the target: what it chose."""
+    if lane not in METHODS or "overlap" not in METHODS[lane].settings:
+        return ""
+    beside = sum(map(works_beside, rows))
+    if beside in (0, len(rows)):
+        return f" ({'parallel' if beside else 'sequential'} in all answers)"
+    return f" (parallel in {beside} of {len(rows)} answers)"
+
+
+def in_digits(value: Value | None, digits: int) -> str:
+    return f"{value.value:.{digits}f}" if value else "–"
+
+
+def with_noise(value: Value | None) -> str:
+    return in_digits(value, 2) + (f" ± {value.spread:.2f}" if value and value.spread else "")
+
+
+def on_cpu(environment: dict) -> bool:
+    """Whether the target ran on a CPU, which older results say in its label alone."""
+    return environment.get("cpu", "CPU core" in environment["devices"]["target"])
+
+
+def other_hardware(results: Results) -> dict | None:
+    """What other hardware would change; None where the draft's acceptance or DuoTree was not measured, or the target
+    ran on a GPU."""
+    alpha = acceptance(rows_of(results.rows, SPS)).rate
+    measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
+    if alpha is None or not measured or not on_cpu(results.environment):
+        return None
+    models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
+    together, in_turn = models[TOGETHER], models[IN_TURN]
+    threads = {"target": 0, "draft": 0, "all": 0} | results.environment.get("threads", {})
+    few, many, more_cores = threads["target"], threads["all"], ""
+    if 0 < few < many < CORES and 0 < threads["draft"] < many:
+        # A draft beside the target has as many cores as here.
+        beside = replace(on_cores(together, in_turn, threads, CORES - 1), draft=together.draft)
+        more_cores = in_words(beside, on_cores(together, in_turn, threads, CORES), alpha, places)
+    free = replace(with_free_rows(in_turn), draft=together.draft)
+    return {
+        "alpha": alpha,
+        "here": estimated_phis(together, in_turn, alpha, places)[0][DUOTREE],
+        "measured": measured.value,
+        "few": few,
+        "many": many,
+        "more_cores": more_cores,
+        "milliseconds": 1e3 * in_turn.target_time(1, CONTEXT),
+        "papers": 1e3 / paper.TABLE_1["Vicuna-7b-v1.5"][VANILLA][-2],
+        "gpu": in_words(free, free, alpha, places),
+    }
+
+
+def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> str:
+    """Each method's φ, the largest first."""
+    phis, beside = estimated_phis(together, in_turn, alpha, places)
+    way = {DUOTREE: " (parallel)" if beside else " (sequential)"}
+    ranked = sorted(phis, key=lambda lane: -phis[lane])
+    parts = [f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def estimated_phis(
+    together: CostModel, in_turn: CostModel, alpha: float, places: Places
+) -> tuple[dict[str, float], bool]:
+    """φ of each method over vanilla with the costs in turn, and whether DuoTree drafts beside the target."""
+    ways = duotree_phi(together, in_turn, places, iterations=ITERATIONS)
+    slower = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
+    phis = {
+        DUOTREE: float(ways.phi),
+        SPS: float(speculative_phi(alpha, ratio_of(in_turn), growth(in_turn))),
+        DUO: float(duodecoding_phi(alpha, ratio_of(together), growth(together)) * slower),
+    }
+    return phis, bool(ways.beside > ways.in_turn)
+
+
+def on_cores(together: CostModel, in_turn: CostModel, threads: dict[str, int], count: int) -> CostModel:
+    """The costs on so many cores, of those measured `together` on threads of each side and `in turn` on all.
+
+    Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
+    """
+    many = threads["all"]
+
+    def times(side: str) -> tuple:
+        on_few, on_many = np.array(getattr(together, side)), np.array(getattr(in_turn, side))
+        divided = np.clip((on_few - on_many) / (1 / threads[side] - 1 / many), 0, on_many * many)
+        return fewest(on_many - divided / many + divided / count)
+
+    return CostModel(times("target"), times("draft"))

@@ -1,0 +1,55 @@
+"""The parts of a release: recordings and results that a sitting's folder holds, and all that is written of them."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from duoviz import recordings
+from duoviz.command_line import tell
+from duoviz.decoding.engine import Engine
+from duoviz.decoding.settings import Settings
+from duoviz.lab.bench import bench
+from duoviz.lab.files import write_atomically
+from duoviz.lab.plan import Plan
+from duoviz.lab.recorded import shipped
+from duoviz.lab.results import opened
+from duoviz.lab.shipping import ship
+from tests.release.pages import PAGE, PICTURE, results_page, with_speeds
+from tests.release.picture import picture
+
+NAME = "two-cores"
+
+
+def record(engine: Engine, sitting: Path, settings: Settings) -> None:
+    """Record each prompt that the sitting does not hold. Raises UserError."""
+    for name, prompt in recordings.PROMPTS.items():
+        folder = sitting / name
+        # It is written last.
+        if not (folder / "README.md").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            traces = recordings.record(engine, settings, prompt, report=tell)
+            recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), folder)
+
+
+def measure(engine: Engine, sitting: Path, plan: Plan) -> None:
+    """Measure of the Lab what the sitting does not hold. Raises LabError."""
+    with opened(sitting / NAME) as folder:
+        for progress in bench(engine, plan, folder):
+            print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+
+
+def put(sitting: Path, root: Path) -> None:
+    """Put what was made into a clone, and write what tells of it. Raises LabError."""
+    traces, results = root / "assets" / "traces", root / "assets" / "results"
+    for name in recordings.PROMPTS:
+        shutil.copytree(sitting / name, traces / name, dirs_exist_ok=True)
+    # Last: what is said of other machines' results compares their speed with the recordings'.
+    ship(sitting / NAME, results, NAME)
+    for file in results.glob("*.zip"):
+        ship(file, results, file.stem)
+    ours = shipped(results / f"{NAME}.zip")
+    readme = root / "README.md"
+    texts = {readme: with_speeds(readme.read_text(encoding="utf-8"), ours)}
+    texts |= {root / PICTURE: picture(ours), root / PAGE: results_page(ours)}
+    for file, text in texts.items():
+        write_atomically(file, text)
