@@ -5,7 +5,7 @@ from itertools import accumulate
 
 from playwright.sync_api import expect
 
-from duoviz.recordings import PROMPTS
+from duoviz.recordings import GAME, PROMPTS
 from tests.e2e.pages import serious
 from tests.web.front.runs import recorded
 
@@ -21,7 +21,7 @@ Element.prototype.animate = function (frames, options) {
 };"""
 
 
-TEXTS = [token["text"] for each in recorded("duotree")["iterations"] for token in each["committed"]]
+TEXTS = [token["text"] for each in recorded("duotree", GAME)["iterations"] for token in each["committed"]]
 ENDS = {end: count for count, end in enumerate(accumulate(TEXTS, initial=""))}
 
 

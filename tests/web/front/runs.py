@@ -82,6 +82,6 @@ def telling(iterations):
     raise AssertionError("no two iterations show it all")
 
 
-def recorded(method):
+def recorded(method, folder=STORY):
     """The recording of a method that comes along."""
-    return json.loads((STORY / f"{method}{ENDING}").read_text(encoding="utf-8"))
+    return json.loads((folder / f"{method}{ENDING}").read_text(encoding="utf-8"))
