@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { eventsOf, stateAfter } from "./visualizer/state.js";
 
-const TRACES = new URL("../../../assets/traces/story/", import.meta.url);
+const TRACES = new URL("../../../assets/traces/", import.meta.url);
 const ENDING = ".duoviz.json";
 
-export const recordingOf = (method) => JSON.parse(readFileSync(new URL(`${method}${ENDING}`, TRACES), "utf8"));
-export const recordings = () => readdirSync(TRACES).filter((name) => name.endsWith(ENDING))
-  .map((name) => recordingOf(name.slice(0, -ENDING.length)));
+export const recordingOf = (method, name = "story") => (
+  JSON.parse(readFileSync(new URL(`${name}/${method}${ENDING}`, TRACES), "utf8")));
+export const recordings = () => ["story", "lessons", "game"].flatMap((name) => (
+  readdirSync(new URL(name, TRACES)).filter((file) => file.endsWith(ENDING))
+    .map((file) => recordingOf(file.slice(0, -ENDING.length), name))));
 
 // A proposed token, a first one that was accepted; the target's own; and one of the text. `more`: what is otherwise.
 export const nodeOf = (text, more = {}) => ({
