@@ -176,6 +176,13 @@ def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else
     assert beats["right"] <= legend["left"]
     present(page, False)
     page.set_viewport_size({"width": 320, "height": 700})
+    # What is opened leaves what starts the run, and what closes it, in sight.
+    page.locator("#settings > button").click()
+    opened = page.locator("#settings > div").last
+    expect(opened).to_be_visible()
+    assert page.locator("#generate").evaluate(BOX)["bottom"] <= opened.evaluate(BOX)["top"]
+    page.locator("#settings > button").click()
+    expect(opened).to_be_hidden()
     open_tab(page, "Compare")
     assert page.locator("#race").evaluate(BOX)["width"] > 200
 

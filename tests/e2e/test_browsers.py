@@ -64,6 +64,16 @@ def presentation(visitor, url):
     visitor.wait("!document.querySelector(':root[data-present]')")
 
 
+def race(visitor, url):
+    visitor.press("Compare", "[role=tab]")
+    visitor.press(part="#race-settings > button")
+    visitor.type("#compare-max-new-tokens input", "16")
+    visitor.press(part="#race")
+    visitor.is_at(".dv-race", state="done")
+    visitor.press("To the finish")
+    visitor.reads(".dv-headline", "tokens/s")
+
+
 def lesson(visitor, url):
     visitor.press("Learn", "[role=tab]")
     first = read_course(LESSONS, TRACES).lessons[0]
@@ -106,7 +116,7 @@ def link(visitor, url):
     assert visitor.find("#prompt textarea").get_property("value") == "Why is the sea salt?"
 
 
-JOURNEYS = (first_screen, story, run, step_back, trace, presentation, lesson, game, lab, link)
+JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link)
 
 
 @pytest.fixture(params=BROWSERS)
