@@ -34,7 +34,7 @@ PROMPTS = {
     "List": "List five reasons to read books.",
     "Arithmetic": "Tom has 3 apples and buys 4 more. How many apples does he have now?",
 }
-SMALL_TARGET = "This small model is often wrong. Watch how it writes, not what."
+SMALL_TARGET = "Even the large model here is small and often wrong. Watch how it writes, not what."
 IN_A_SHAPE = (
     "Each pass of the target takes what the larger model's takes: it reads and multiplies as many numbers. "
     "They compute the same as before, so the words are the small model's."
