@@ -197,7 +197,8 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     machine = header["target"]["device"].partition(" (")[2].removesuffix(")")
     expect(label).to_contain_text("A recording, not a live run: the race of the file ")
     expect(label).to_contain_text(f"{path.name}; each method ran once, alone, on {int(header['date'][8:10])} ")
-    expect(label).to_contain_text(f" on {machine}. Prompt: ")
+    target = f"{header['target']['name'].partition(' (')[0]} in {header['target']['precision']}"
+    expect(label).to_contain_text(f" on {machine}. Target: {target}. Prompt: ")
     (tmp_path / "bad.json").write_text(json.dumps(file_of(made["plain"]) | {"recordings": []}))
     choose(tmp_path / "bad.json")
     expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text('"result.lanes[0].repeat" is missing')

@@ -15,9 +15,10 @@ const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?
 
 export function createRaceMessage({ race, recordings, choose }) {
   const said = el("span", { class: "dv-message", role: "status" });
-  const [made, prompt, raceIt] = [el("span"), el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
+  const [made, target] = [el("span"), el("span", { class: "dv-race-target" })];
+  const [prompt, raceIt] = [el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
   const others = recordings.map((each) => [each.name, textButton(`Show ${each.name}`, () => choose(each))]);
-  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, prompt, raceIt, " ", ...others.map(([, button]) => button));
+  const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, target, " Prompt: ", prompt, raceIt, " ", ...others.map(([, button]) => button));
   const node = el("p", { class: "dv-race-message" }, origin, said);
   let told = null;
   return {
@@ -33,7 +34,8 @@ export function createRaceMessage({ race, recordings, choose }) {
       for (const [name, button] of others) button.hidden = race.file !== null || race.lanes[0].name === name;
       const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
       const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
-      setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}.${targetWords(header)} Prompt: `);
+      setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}.`);
+      setText(target, targetWords(header));
       raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));
     },
