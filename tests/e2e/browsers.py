@@ -116,8 +116,15 @@ class Visitor:
         return self.wait(lambda _: self.run(FIND, part, name))
 
     def press(self, name=None, part=BUTTON):
-        """Click what can be seen of this name, in its middle, where nothing lies over it."""
-        self.wait(lambda _: self.find(part, name).click() or True)
+        """Click what can be seen of this name once it stands still, in its middle, where nothing lies over it."""
+        seen = [None]
+
+        def pressed(_):
+            node = self.find(part, name)
+            seen.append(node.rect)
+            return seen[-1] == seen[-2] and (node.click() or True)
+
+        self.wait(pressed)
 
     def reads(self, part, text):
         """Wait until this is read there."""
