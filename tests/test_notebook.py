@@ -24,7 +24,7 @@ from tests.tiny import tiny_engine
 
 SETTINGS = duoviz.Settings(max_new_tokens=24)
 FILES = ("zip", "html", "csv", "tex")
-RECORDED = sorted((ASSETS / "traces").glob("*.duoviz.json"))
+RECORDED = sorted((ASSETS / "traces" / "story").glob("*.duoviz.json"))
 
 
 @pytest.fixture(scope="module")

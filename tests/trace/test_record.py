@@ -82,7 +82,7 @@ def test_what_is_recorded_is_what_is_declared(method):
     trace["header"]["settings"] = {"max_new_tokens": 20}
     assert undeclared(trace, SCHEMA) == [] and wrong_in_trace(json.loads(json.dumps(trace, allow_nan=False))) is None
     header, iteration = (SCHEMA["$defs"][name]["properties"].keys() for name in ("header", "iteration"))
-    assert header - trace["header"].keys() == {"before", "clock"}
+    assert header - trace["header"].keys() == {"before", "clock", "one_token"}
     assert all(iteration - each.keys() <= {"rest", "start", "factors"} for each in trace["iterations"])
 
 

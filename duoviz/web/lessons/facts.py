@@ -170,12 +170,20 @@ class Facts:
         about = {**self.trace["header"], **metrics(self.trace), "iteration_time": iteration_seconds(self.trace)}
         return about | {each.__name__: each for each in asked}
 
-    def cost(self, side: str, count: int) -> float:
-        """Calibrated seconds of the target's forward with `count` rows or the draft's step of `count` sequences."""
+    def calibration(self, side: str) -> list[list[float]]:
+        """[[count, seconds], …] of the target's forward by rows or the draft's step by sequences.
+
+        Fewer take no longer than more do: they could be padded to them.
+        """
         calibration = self.trace["header"].get("calibration")
         if not calibration:
             raise NotInTrace("calibration, for its method has no draft")
         counts, times = zip(*calibration[side], strict=True)
+        return list(map(list, zip(counts, np.minimum.accumulate(times[::-1])[::-1].tolist(), strict=True)))
+
+    def cost(self, side: str, count: int) -> float:
+        """Calibrated seconds of the target's forward with `count` rows or the draft's step of `count` sequences."""
+        counts, times = zip(*self.calibration(side), strict=True)
         if not counts[0] <= count <= counts[-1]:
             raise Mistake(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
         return float(np.interp(count, counts, times))
@@ -189,7 +197,7 @@ class Facts:
     def rows_within(self, factor: float) -> int:
         """How many rows, at most, one target forward has that takes no longer than `factor` forwards of one row."""
         limit = factor * self.T_target(1)
-        last = self.trace["header"]["calibration"]["target"][-1][0]
+        last = self.calibration("target")[-1][0]
         return max(rows for rows in range(1, last + 1) if self.T_target(rows) <= limit)
 
     def steps_that_fit(self, rows: int) -> int:

@@ -14,15 +14,13 @@ MOST_LISTED = 8
 
 def target_costs(facts: Facts) -> dict:
     """T_target(n): [[count, seconds], …], and its device. Reading: n."""
-    facts.T_target(1)
-    header = facts.trace["header"]
-    return {"target": header["calibration"]["target"], "target_device": header["target"]["device"]}
+    return {"target": facts.calibration("target"), "target_device": facts.trace["header"]["target"]["device"]}
 
 
 def costs(facts: Facts) -> dict:
     """T_target(n) and T_draft(k). Reading: n."""
-    target, header = target_costs(facts), facts.trace["header"]
-    return target | {"draft": header["calibration"]["draft"], "draft_device": header["draft"]["device"]}
+    times = target_costs(facts) | {"draft": facts.calibration("draft")}
+    return times | {"draft_device": facts.trace["header"]["draft"]["device"]}
 
 
 def budget(facts: Facts) -> dict:
