@@ -6,6 +6,7 @@ from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.browsers import BROWSERS, Visitor
+from tests.e2e.visualizer.test_replay import replay_without_times
 
 LIVE = "#visualizer .dv"
 
@@ -116,7 +117,16 @@ def link(visitor, url):
     assert visitor.find("#prompt textarea").get_property("value") == "Why is the sea salt?"
 
 
-JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link)
+def replay(visitor, url):
+    file = visitor.folder / "replay.html"
+    file.write_text(replay_without_times(), encoding="utf-8")
+    visitor.driver.get(file.as_uri())
+    visitor.is_at(".dv", state="done")
+    visitor.reads("body", "mine, drafts, recorded on")
+    assert not visitor.run("return /Timeline|tokens\\/s|NaN/.test(document.body.innerText)")
+
+
+JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link, replay)
 
 
 @pytest.fixture(params=BROWSERS)

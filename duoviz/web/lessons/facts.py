@@ -170,7 +170,7 @@ class Facts:
         about = {**self.trace["header"], **metrics(self.trace), "iteration_time": iteration_seconds(self.trace)}
         return about | {each.__name__: each for each in asked}
 
-    def calibration(self, side: str) -> list[list[float]]:
+    def calibration(self, side: str) -> list[tuple[int, float]]:
         """[[count, seconds], …] of the target's forward by rows or the draft's step by sequences.
 
         Fewer take no longer than more do: they could be padded to them.
@@ -179,7 +179,7 @@ class Facts:
         if not calibration:
             raise NotInTrace("calibration, for its method has no draft")
         counts, times = zip(*calibration[side], strict=True)
-        return list(map(list, zip(counts, np.minimum.accumulate(times[::-1])[::-1].tolist(), strict=True)))
+        return list(zip(counts, np.minimum.accumulate(times[::-1])[::-1].tolist(), strict=True))
 
     def cost(self, side: str, count: int) -> float:
         """Calibrated seconds of the target's forward with `count` rows or the draft's step of `count` sequences."""

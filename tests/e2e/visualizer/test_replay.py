@@ -98,7 +98,8 @@ def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page,
     assert set(requests) <= {file.as_uri(), "about:srcdoc"} and not errors
 
 
-def test_times_that_are_not_known_are_not_shown(page, tmp_path):
+def replay_without_times():
+    """The replay of a run of which neither times nor probabilities are known."""
     made = TraceBuilder(
         engine="mine", method="drafts", tokenizer=DigitTokenizer(), prompt="hi", prompt_ids=[4], max_new_tokens=9,
         target={"name": "large"}, draft={"name": "small"}, proposer=DRAFT,
@@ -106,8 +107,12 @@ def test_times_that_are_not_known_are_not_shown(page, tmp_path):
     made.add([1])
     made.add([2, 3], drafted=[Drafted(id=2), Drafted(id=7), Drafted(id=8, parent=-1)], accepted=1)
     made.add([5], drafted=[Drafted(id=6)])
+    return replay_page(json.dumps(made.trace()))
+
+
+def test_times_that_are_not_known_are_not_shown(page, tmp_path):
     file = tmp_path / "replay.html"
-    file.write_text(replay_page(json.dumps(made.trace())), encoding="utf-8")
+    file.write_text(replay_without_times(), encoding="utf-8")
     page.goto(file.as_uri())
     shown(page, "state", "done")
     page.keyboard.press("Home")
