@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { createFrames } from "./motion.js";
 
-test("two drawings are as far apart as they are to be, and none is told another time than has passed", (context) => {
+test("two drawings are as far apart as they are to be, and each gets the time that has passed", (context) => {
   const asked = [];
   globalThis.requestAnimationFrame = (run) => asked.push(run);
   context.after(() => delete globalThis.requestAnimationFrame);
