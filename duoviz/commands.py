@@ -131,7 +131,7 @@ def read_prompts(source: str) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Alternate the methods; print a table of medians and whether each wrote vanilla's text."""
+    """Alternate the methods; print a table of means and whether each wrote vanilla's text."""
     settings = settings_of(options)
     # A prompt that stands there twice is run as one: --repeats is for running it again.
     prompts = list(dict.fromkeys(read_prompts(options.prompts)))

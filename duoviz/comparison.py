@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from statistics import median, median_low
+from statistics import mean, median_low
 from typing import TYPE_CHECKING
 
 from duoviz.decoding.costs import BUSY, Estimate
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # By which factor the rounds of one method differ at most on a machine that does nothing else.
 LARGEST_SPREAD = 4 / 3
+# The table's means, of which metric each.
+MEANS = {"ttft": "ttft", "tau": "tau", "acceptance": "acceptance", "tokens": "new_tokens", "seconds": "wall"}
 WORDS = "This machine was busy with other work: {}."
 
 
@@ -26,11 +28,11 @@ def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
 
 
 def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
-    """Medians over the rows of each method, with the lowest and the highest tokens a second.
+    """Each method's means over its rounds, with the lowest and the highest tokens a second.
 
-    phi, phi_same_cores: the `speed_up` over vanilla at its best here and on the target's cores; None where that
-    baseline was not run, one of both was cut, or the rows were disturbed. same_text: in how many rounds it wrote the
-    tokens of that vanilla.
+    tps: the tokens of all rounds over their seconds. phi, phi_same_cores: the `speed_up` over vanilla at its best here
+    and on the target's cores; None where the rows were disturbed. same_text: in how many rounds it wrote the tokens of
+    that vanilla.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
@@ -41,11 +43,10 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
             "method": method,
             "cores": cores,
             "runs": len(mine),
-            **{name: middle(row["metrics"][name] for row in mine) for name in ("tps", "ttft", "tau", "acceptance")},
-            "tps_lowest": min(present(row["metrics"]["tps"] for row in mine), default=None),
-            "tps_highest": max(present(row["metrics"]["tps"] for row in mine), default=None),
-            "tokens": middle(row["metrics"]["new_tokens"] for row in mine),
-            "seconds": middle(row["metrics"]["wall"] for row in mine),
+            "tps": speed(mine),
+            **{name: mean_if_any(row["metrics"][of] for row in mine) for name, of in MEANS.items()},
+            "tps_lowest": min(speeds(mine), default=None),
+            "tps_highest": max(speeds(mine), default=None),
             "phi": None if disturbed else speed_up(mine, everything),
             "phi_same_cores": None if disturbed else speed_up(mine, baseline(rows, "target")),
             "same_text": sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything)),
@@ -54,14 +55,20 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     ]
 
 
-def present(values: Iterable[float | None]) -> list[float]:
-    """The values but None."""
-    return [value for value in values if value is not None]
+def mean_if_any(values: Iterable[float | None]) -> float | None:
+    """The mean of the values but None."""
+    return mean(known) if (known := [value for value in values if value is not None]) else None
 
 
-def middle(values: Iterable[float | None]) -> float | None:
-    """The median; of an even number the mean of both in the middle."""
-    return median(known) if (known := present(values)) else None
+def speeds(rows: Sequence[dict]) -> list[float]:
+    """The tokens a second of each row that wrote any."""
+    return [row["metrics"]["tps"] for row in rows if row["metrics"]["tps"] is not None]
+
+
+def speed(rows: Sequence[dict]) -> float | None:
+    """All tokens over all seconds of the rows that wrote any; None where none did."""
+    wrote = [row["metrics"] for row in rows if row["metrics"]["tps"] is not None]
+    return sum(each["new_tokens"] for each in wrote) / sum(each["wall"] for each in wrote) if wrote else None
 
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
@@ -71,13 +78,19 @@ def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dic
 
 
 def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
-    """The ratio of both median speeds over the rounds that nothing cut; of several prompts, the median of theirs."""
+    """φ: the ratio of both speeds over the rounds that both finished, as the Lab has it for a task."""
+    whole = [pair for pair in rounds(rows, baseline) if not any(map(was_cut, pair))]
+    mine, theirs = (speed([pair[side] for pair in whole]) for side in (0, 1))
+    return mine / theirs if mine and theirs else None
 
-    def speed(side: Sequence[dict], prompt: str) -> float | None:
-        return middle(row["metrics"]["tps"] for row in side if row["prompt"] == prompt and not was_cut(row))
 
-    speeds = [(speed(rows, prompt), speed(baseline, prompt)) for prompt in {row["prompt"] for row in rows}]
-    return middle(mine / theirs if mine and theirs else None for mine, theirs in speeds)
+def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:
+    """The agreement of each row with vanilla at its best in its round, under the row's method, cores and round."""
+    others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "auto")]
+    return [
+        {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(engine, base, row)
+        for row, base in rounds(others, baseline(rows, "auto"))
+    ]
 
 
 def agreed(engine: Engine, first: dict, second: dict) -> dict:
@@ -88,15 +101,6 @@ def agreed(engine: Engine, first: dict, second: dict) -> dict:
         ids = engine.pair.encode(first["prompt"], raw=first["settings"]["raw"])
         delta = engine.rounding_delta(ids + first["token_ids"])
     return agreement(*texts, delta)
-
-
-def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:
-    """The agreement of each row with vanilla at its best in its round, under the row's method, cores and round."""
-    others = [row for row in rows if (row["settings"]["method"], row["cores"]) != ("vanilla", "auto")]
-    return [
-        {name: row[name] for name in ("method", "cores", "prompt", "repeat")} | agreed(engine, base, row)
-        for row, base in rounds(others, baseline(rows, "auto"))
-    ]
 
 
 def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors: dict[str, str]) -> dict:

@@ -132,7 +132,7 @@ class Race:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row a lane: the medians of its runs, and φ where vanilla ran too (see `comparison.table`)."""
+        """A row a lane: the means of its runs, and φ where vanilla ran too (see `comparison.table`)."""
         return frame(comparison.table(self.rows, disturbed=self.disturbance is not None))
 
     @property

@@ -8,6 +8,7 @@ from duoviz import comparison, runner
 from duoviz.comparison import LARGEST_SPREAD, agreed, outcome, table
 from duoviz.decoding.costs import ROW_COUNTS, Estimate
 from duoviz.decoding.settings import Settings
+from duoviz.lab import values
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -20,29 +21,25 @@ def row(method, tps, *, cores="auto", repeat=0, prompt="hi", ids=(1, 2), name=No
     return {**about, "token_ids": list(ids), "metrics": metrics, "stopped": "length"}
 
 
-def test_speed_ups_are_ratios_of_medians_as_the_speeds_beside_them_say():
-    rows = [row("vanilla", tps, repeat=repeat) for repeat, tps in enumerate((10.0, 20.0, 40.0))]
-    rows += [row("vanilla", 8.0, cores="target", repeat=repeat, name="like") for repeat in range(3)]
-    rows += [row("rest", tps, repeat=repeat) for repeat, tps in reversed([*enumerate((15.0, 20.0, 120.0))])]
+def test_speeds_and_speed_ups_are_those_that_the_lab_makes_of_the_same_rounds():
+    speeds = {"vanilla": (10.0, 20.0, 40.0, 9.0), "rest": (15.0, 20.0, 120.0)}
+    made = {
+        name: [row(name, tps, repeat=n, prompt="ab"[n // 2]) for n, tps in enumerate(speeds[name])] for name in speeds
+    }
+    rows = [*made["vanilla"], *reversed(made["rest"]), row("vanilla", 8.0, cores="target", name="like", prompt="a")]
     lines = {line["method"]: line for line in table(rows)}
-    assert lines["rest"]["phi"] == 1.0 and lines["rest"]["phi_same_cores"] == 2.5
-    assert (lines["rest"]["tps"], lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"]) == (20.0, 15.0, 120.0)
-    assert lines["rest"]["seconds"] == 0.1 and lines["rest"]["tokens"] == 2
-    assert lines["like"]["phi_same_cores"] == 1.0 and lines["like"]["phi"] == 0.4
-
-
-def test_of_several_prompts_the_speed_up_is_the_median_of_theirs():
-    speeds = {"a": (10.0, 30.0), "b": (100.0, 200.0), "c": (1.0, 1.0), "alone": (None, 9.0)}
-    rows = [row("vanilla", base, prompt=prompt) for prompt, (base, _) in speeds.items() if base]
-    rows += [row("rest", mine, prompt=prompt) for prompt, (_, mine) in speeds.items()]
-    assert next(line for line in table(rows) if line["method"] == "rest")["phi"] == 2.0
+    timed = {
+        name: [values.Timed("", each["prompt"], 2, each["metrics"]["wall"]) for each in made[name][:3]] for name in made
+    }
+    assert lines["rest"]["phi"] == pytest.approx(values.speed_up(timed["rest"], timed["vanilla"]).value)
+    assert lines["rest"]["tps"] == pytest.approx(values.average_speed(timed["rest"]).value)
+    assert (lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"], lines["rest"]["tokens"]) == (15.0, 120.0, 2)
+    assert lines["rest"]["phi_same_cores"] == 15 / 8 and lines["like"]["phi_same_cores"] == 1.0
 
 
 def test_a_baseline_that_did_not_run_leaves_its_figure_out():
-    rows = [row("rest", 15.0), row("rest", 40.0, repeat=1), row("vanilla", 10.0)]
-    line = table(rows)[0]
-    # Of two rounds neither stands for both.
-    assert line["tps"] == 27.5 and line["phi"] == 2.75 and line["phi_same_cores"] is None and line["same_text"] == 1
+    line = table([row("rest", 15.0), row("rest", 30.0, repeat=1), row("vanilla", 10.0)])[0]
+    assert line["tps"] == 20.0 and line["phi"] == 1.5 and line["phi_same_cores"] is None and line["same_text"] == 1
 
 
 def rows_of(engine, lanes, **options):
@@ -51,6 +48,11 @@ def rows_of(engine, lanes, **options):
 
 def two_lanes(settings=SETTINGS):
     return [runner.Lane("one", "vanilla", settings), runner.Lane("two", "duodecoding", settings)]
+
+
+def give_speed(entry, tps):
+    """Let a row have been so fast."""
+    entry["metrics"] |= {"tps": tps, "wall": entry["metrics"]["new_tokens"] / tps}
 
 
 def test_delta_is_measured_where_texts_differ_and_once(engine):
@@ -69,11 +71,11 @@ def test_the_outcome_is_of_the_round_of_median_speed(engine):
     lanes = two_lanes()
     rows = rows_of(engine, lanes, repeats=3)
     for number, entry in enumerate(rows):
-        entry["metrics"]["tps"] = [5.0, 1.0, 9.0][entry["repeat"]] if entry["method"] == "one" else 10.0 + number
+        give_speed(entry, [5.0, 1.0, 9.0][entry["repeat"]] if entry["method"] == "one" else 10.0 + number)
     result = outcome(engine, lanes, rows, {})
     one, two = result["lanes"]
-    assert one["repeat"] == 0 and one["figures"]["tps"] == 5.0 and one["error"] is None
-    assert result["baselines"]["all"] == {"lane": "one", "device": one["device"], "tps": 5.0}
+    assert one["repeat"] == 0 and one["figures"]["tps_highest"] == 9.0 and one["error"] is None
+    assert result["baselines"]["all"] == {"lane": "one", "device": one["device"], "tps": one["figures"]["tps"]}
     assert result["baselines"]["target"] is None
     assert result["verdict"]["verdict"] == "equal" and result["verdict"]["sentence"] == "Both wrote the same 20 tokens."
 
@@ -97,11 +99,11 @@ def test_a_round_that_was_cut_counts_only_where_its_lane_has_no_whole_one(engine
     lanes = two_lanes()
     rows = rows_of(engine, lanes, repeats=3)
     for entry in rows:
-        entry["metrics"]["tps"] = {"one": 10.0, "two": 20.0}[entry["method"]] + entry["repeat"]
+        give_speed(entry, {"one": 10.0, "two": 20.0}[entry["method"]] + entry["repeat"])
     # The second round takes them in the other order, and was cut in its first run.
     *_, cut = rows = rows[:3]
     cut["stopped"] = cut["trace"]["end"]["stopped"] = stopped
-    cut["metrics"]["tps"] = 1.0
+    give_speed(cut, 1.0)
     result = outcome(engine, lanes, rows, {})
     (lane,) = [lane for lane in result["lanes"] if lane["name"] == cut["method"]]
     assert result["disturbance"] is None and lane["repeat"] == 0 and result["sentences"]
@@ -147,7 +149,7 @@ def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown,
     engine, lanes = tiny_engine(), two_lanes()
     rows = rows_of(engine, lanes, repeats=len(speeds))
     for entry in rows:
-        entry["metrics"]["tps"] = speeds[entry["repeat"]] if entry["method"] == "one" else 10.0
+        give_speed(entry, speeds[entry["repeat"]] if entry["method"] == "one" else 10.0)
         target = Estimate(ROW_COUNTS)
         target.level = math.log(slowdown or 1.0)
         if entry["method"] == "one" and (words := comparison.busy_words(target)):

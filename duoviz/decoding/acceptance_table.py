@@ -22,8 +22,8 @@ MOST = 0.98
 # The draft's acceptance by rank, where no table was counted.
 BY_RANK = (0.5, 0.12, 0.06, 0.03)
 FILE = "chances.json"
-# The run's own factor: the prior's weight in tokens, and the share of a token's weight that is left after the next.
-PRIOR, FADING = 8.0, 0.99
+# The chances of the draft's tokens by rank and bin of q, [RANKS][len(EDGES)].
+Chances = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class AcceptanceTable:
     token's q is in each bin, greedy (the difficulty histogram).
     """
 
-    drafted: Sequence[Sequence[Sequence[float]]]
+    drafted: Sequence[Chances]
     copied: Sequence[Sequence[Sequence[Sequence[float]]]]
     by_rank: Sequence[float]
     sureness: Sequence[float]
@@ -51,8 +51,8 @@ class AcceptanceTable:
             if (chances := np.asarray(table)).dtype.kind not in "fi" or not ((chances >= 0) & (chances <= 1)).all():
                 raise ValueError("the chance table has chances that are none")
 
-    def at(self, temperature: float) -> Sequence[Sequence[float]]:
-        """`drafted` at a temperature, [RANKS][len(EDGES)]."""
+    def at(self, temperature: float) -> Chances:
+        """`drafted` at a temperature."""
         if not temperature:
             return self.drafted[0]
         ranks = zip(*self.drafted[1:], strict=True)
@@ -73,7 +73,7 @@ class AcceptanceTable:
         return tuple(zip((met / met.sum()).tolist(), kinds, strict=True))
 
 
-def of_rank(chances: Sequence[Sequence[float]], rank: int, q: float) -> float:
+def of_rank(chances: Chances, rank: int, q: float) -> float:
     """The chance of the draft's token of this rank (from 0) and probability; chances: see `AcceptanceTable.at`."""
     return min(MOST, interpolated(chances[min(rank, RANKS - 1)], MIDDLES, q))
 
@@ -85,31 +85,6 @@ def interpolated(values: Sequence[float], places: Sequence[float], place: float)
         return values[min(upper, len(places) - 1)]
     weight = (place - places[upper - 1]) / (places[upper] - places[upper - 1])
     return values[upper - 1] + (values[upper] - values[upper - 1]) * weight
-
-
-def corrected(chance: float, factor: float) -> float:
-    """A token's chance in this run: the table's times the factor (see `Recalibration`).
-
-    Above 1, the chance of being wrong shrinks by the factor at most.
-    """
-    return min(MOST, chance * factor, 1 - (1 - chance) / max(1.0, factor))
-
-
-class Recalibration:
-    """Observed over expected acceptance of a source's tokens in this run."""
-
-    def __init__(self):
-        self.expected: dict[str, float] = {}
-        self.seen: dict[str, float] = {}
-
-    def factor(self, source: str) -> float:
-        """1 before any of the source's tokens was verified."""
-        return (PRIOR + self.seen.get(source, 0.0)) / (PRIOR + self.expected.get(source, 0.0))
-
-    def observe(self, source: str, chance: float, taken: bool) -> None:
-        """Count a token that was verified after an accepted one."""
-        for counts, new in ((self.expected, chance), (self.seen, float(taken))):
-            counts[source] = FADING * counts.get(source, 0.0) + new
 
 
 def plain() -> AcceptanceTable:

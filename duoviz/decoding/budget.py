@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import AcceptanceTable, Recalibration, of_rank
+from duoviz.decoding.acceptance_table import Chances
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
 from duoviz.decoding.drafting import DraftPlan, StopRule
-from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import MAX_BUDGET, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
@@ -68,36 +67,22 @@ def worthwhile_length(
     return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
 
 
-class LengthPolicy:
-    """How long sequences may be, by their tokens' chances. table: None: all sequences have one length."""
+def length_bounds(chances: Chances | None, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
+    """The longest that a sequence may be, and the rule where it ends before, if average ones pay up to L tokens.
 
-    def __init__(self, table: AcceptanceTable | None, settings: Settings):
-        self.chances = table and table.at(settings.temperature)
-        self.recalibration = Recalibration()
-
-    def observe(self, chain: Sequence[Node]) -> None:
-        """Update the run's factor by verified tokens, up to the first rejected one."""
-        for node in chain:
-            if self.chances and node.q is not None and node.status in ("accepted", "rejected"):
-                chance = of_rank(self.chances, 0, node.q)
-                self.recalibration.observe(node.source, chance, node.status == "accepted")
-
-    def bounds(self, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
-        """The longest that a sequence may be, and the rule where it ends before, if average ones pay up to L tokens.
-
-        A sequence goes on while the product of its chances is above that of L average tokens: α^(L−1), or α^L if the
-        first token counts (see `StopRule`).
-        """
-        if not self.chances:
-            return length, None
-        least = alpha ** (length if first else length - 1)
-        return max(length, ROW_COUNTS[-1] - 1), StopRule(self.chances, self.recalibration.factor("draft"), least, first)
+    A sequence goes on while the product of its tokens' chances is above that of L average tokens: α^(L−1), or α^L if
+    the first token counts (see `StopRule`). chances: None: all sequences have one length.
+    """
+    if not chances:
+        return length, None
+    least = alpha ** (length if first else length - 1)
+    return max(length, ROW_COUNTS[-1] - 1), StopRule(chances, least, first)
 
 
 def plan_draft(
     costs: CostModel,
     acceptance: Acceptance,
-    policy: LengthPolicy,
+    chances: Chances | None,
     settings: Settings,
     *,
     length: int,
@@ -117,7 +102,7 @@ def plan_draft(
         length = settings.near(length)
         # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
         if settings.draft_mode == "batched":
-            length, rule = policy.bounds(length, acceptance.alpha or 0.0, first=False)
+            length, rule = length_bounds(chances, length, acceptance.alpha or 0.0, first=False)
         longest = min(longest, length)
     else:
         budget = settings.budget

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import corrected, of_rank
+from duoviz.decoding.acceptance_table import of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, best_of, filtered, scores, tempered
@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 class StopRule(NamedTuple):
     """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
 
-    chances: of the draft's tokens (see `AcceptanceTable.at`). factor: observed over expected acceptance in this run.
-    first: include the first token's chance (False if later tokens are only reached when it was accepted).
+    chances: of the draft's tokens (see `AcceptanceTable.at`). first: include the first token's chance (False if later
+    tokens are only reached when it was accepted).
     """
 
     chances: Sequence[Sequence[float]]
-    factor: float
     least: float
     first: bool
 
     def chance(self, rank: int, q: float) -> float:
         """That the target writes the draft's token of this rank (from 0) and probability."""
-        return corrected(of_rank(self.chances, rank, q), self.factor)
+        return of_rank(self.chances, rank, q)
 
 
 class DraftPlan(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import LengthPolicy, draft_budget, plan_draft, prior, seconds_with, worthwhile_length
+from duoviz.decoding.budget import draft_budget, plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult
 from duoviz.decoding.iteration import Drafting, Node, Verified
@@ -35,7 +35,6 @@ class DuoDecoding(Drafter):
     def __init__(self, plan: RunPlan):
         assert plan.draft
         self.plan, self.draft, self.acceptance = plan, plan.draft, prior()
-        self.policy = LengthPolicy(plan.table, plan.settings)
         # branch: index of the sequence that was kept; pending: its tokens that are not verified yet.
         self.branch: int | None = None
         self.pending: list[Node] = []
@@ -67,7 +66,7 @@ class DuoDecoding(Drafter):
         self.draft_plan = plan_draft(
             costs,
             self.acceptance,
-            self.policy,
+            self.plan.chances,
             self.plan.settings,
             length=self.worthwhile,
             rows=rows,
@@ -117,7 +116,6 @@ class DuoDecoding(Drafter):
         if result is None:
             self.pause_or_go_on(length)
             return Drafting(mode=mode)
-        self.policy.observe(verified.checked[: len(pending)])
         self.acceptance.count(
             verified.outcome,
             accepted=verified.accepted,

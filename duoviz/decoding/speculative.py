@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import LengthPolicy, speculative_budget
+from duoviz.decoding.budget import length_bounds, speculative_budget
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult, StopRule
 from duoviz.decoding.iteration import Drafting, Node
@@ -26,13 +26,12 @@ class Speculative(Drafter):
     """Draft γ tokens; the target verifies them in one forward and adds its own.
 
     Leviathan et al. 2023 (arXiv 2211.17192, §2.1); Chen et al. 2023 (arXiv 2302.01318). An automatic γ follows from
-    the costs (Leviathan §3.5) and from the tokens' chances (`LengthPolicy`).
+    the costs (Leviathan §3.5) and from the tokens' chances (`length_bounds`).
     """
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
         self.plan, self.draft = plan, plan.draft
-        self.policy = LengthPolicy(plan.table, plan.settings)
         # draft_has: how many of the text's tokens the draft's cache holds.
         self.acceptance, self.number, self.draft_has, self.paused = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
@@ -48,7 +47,7 @@ class Speculative(Drafter):
                 self.result, self.paused = None, self.paused + 1
                 return []
             self.paused = 0
-            budget, rule = self.policy.bounds(settings.near(max(1, pays)), rate, first=True)
+            budget, rule = length_bounds(self.plan.chances, settings.near(max(1, pays)), rate, first=True)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
         self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
         self.result = result = self.draft.result(stopped=self.plan.stopped)
@@ -62,7 +61,6 @@ class Speculative(Drafter):
             return Drafting(budget=0 if self.paused else None)
         length = len(text) - len(verified.committed)
         chain = verified.checked[: len(result.sequences[0].tokens)]
-        self.policy.observe(chain)
         self.acceptance += Acceptance(accepted=verified.accepted, tested=verified.tested)
         # The last drafted token was never forwarded by the draft.
         self.draft_has = length + min(verified.accepted, len(chain) - 1)

@@ -10,7 +10,7 @@ longer text is held up, and no run comes near it; and a method that is not known
 
 In older traces `discarded` is also what was beyond what was worth verifying, and `start.seconds` leaves the longer
 verification out. In a tree that lives on, `pending` is the next root or under it, and `chance` was counted on other
-texts, times how much oftener or rarer that has come true in this run.
+texts; in older traces that was adjusted to how often such tokens were right in the run.
 """
 
 import json

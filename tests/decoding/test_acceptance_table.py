@@ -12,8 +12,6 @@ from duoviz.decoding.acceptance_table import (
     RANKS,
     TEMPERATURES,
     AcceptanceTable,
-    Recalibration,
-    corrected,
     fitted_table,
     of_rank,
     plain,
@@ -89,17 +87,3 @@ def test_places_are_met_as_often_as_they_were():
     places = table.places()
     assert sum(met for met, _ in places) == pytest.approx(1) and all(sum(kind) < 1 for _, kind in places)
     assert sum(met * kind[0] for met, kind in places) == pytest.approx(table.by_rank[0], abs=0.02)
-
-
-def test_a_chance_follows_what_came_true_and_is_never_sure():
-    assert corrected(0.4, 1.0) == 0.4 and corrected(0.4, 0.5) == 0.2
-    # A small chance grows by the factor, a large one as its lack shrinks.
-    assert corrected(0.2, 1.5) == pytest.approx(0.3) and corrected(0.9, 1.5) == pytest.approx(1 - 0.1 / 1.5)
-    assert corrected(0.9, 100) == 0.98
-
-
-def test_what_came_true_long_ago_counts_no_more():
-    recalibration = Recalibration()
-    for number in range(1000):
-        recalibration.observe("draft", 0.5, taken=number >= 700)
-    assert recalibration.factor("draft") > 1.5 and recalibration.factor("prompt") == 1

@@ -6,8 +6,8 @@ import pytest
 
 from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.budget import (
-    LengthPolicy,
     draft_budget,
+    length_bounds,
     plan_draft,
     prior,
     speculative_budget,
@@ -15,7 +15,6 @@ from duoviz.decoding.budget import (
     worthwhile_length,
 )
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
-from duoviz.decoding.iteration import Node
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import Acceptance
 from tests.decoding.made_costs import SHORT, costs
@@ -24,10 +23,10 @@ from tests.decoding.made_costs import SHORT, costs
 def plan(live, acceptance=None, *, table=None, longest=99, **changes):
     """A round's plan for one row after a short text."""
     settings = Settings(**changes)
-    policy, options = LengthPolicy(table, settings), {"rows": 1, "context": SHORT, "longest": longest, "number": 0}
+    options = {"rows": 1, "context": SHORT, "longest": longest, "number": 0}
     acceptance = acceptance or prior()
     length, _ = worthwhile_length(live, acceptance, context=SHORT)
-    return plan_draft(live, acceptance, policy, settings, length=length, **options)
+    return plan_draft(live, acceptance, table and table.at(0), settings, length=length, **options)
 
 
 def test_budget_is_one_draft_step_less_than_fit():
@@ -119,15 +118,6 @@ def test_the_budget_of_turns_is_the_fastest_one():
 def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
     """Tokens of chance 0.6 are let go on until the L-th, whichever way the first one counts."""
     for first, counted in ((True, 3), (False, 2)):
-        most, rule = LengthPolicy(plain(), Settings()).bounds(3, 0.6, first=first)
+        most, rule = length_bounds(plain().at(0), 3, 0.6, first=first)
         assert most == ROW_COUNTS[-1] - 1 and rule.least == pytest.approx(0.6**counted) and rule.first == first
-    assert LengthPolicy(None, Settings()).bounds(3, 0.6, first=True) == (3, None)
-
-
-def test_chances_follow_the_run():
-    policy = LengthPolicy(plain(), Settings())
-    tokens = [Node(1, -1, "draft", q=0.5, status=status) for status in ("accepted", "accepted", "discarded")]
-    policy.observe(tokens)
-    more = policy.bounds(3, 0.6, first=True)[1].factor
-    policy.observe([Node(1, -1, "draft", q=0.5, status="rejected")] * 9)
-    assert policy.bounds(3, 0.6, first=True)[1].factor < 1 < more == pytest.approx(10 / 9, abs=0.01)
+    assert length_bounds(None, 3, 0.6, first=True) == (3, None)

@@ -94,13 +94,11 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 )
 def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
-    rule = StopRule([[0.5] * len(EDGES)] * RANKS, 1.0, least, first)
+    rule = StopRule([[0.5] * len(EDGES)] * RANKS, least, first)
     drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     assert all(len(sequence.slots) == len(sequence.tokens) - 1 for sequence in drafted.sequences)
     assert len(drafted.steps) == max(lengths) + (sequences > 1)
-    trusted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule._replace(factor=100.0)))
-    assert len(trusted.sequences[0].tokens) == 6
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])

@@ -85,16 +85,6 @@ def test_what_a_step_gave_is_placed_by_its_tokens_or_dropped():
     assert other.nodes == []
 
 
-def test_chances_follow_what_a_source_is_worth():
-    tree = grown()
-    before = tree.nodes[0].value
-    for _ in range(20):
-        tree.recalibration.observe(tree.nodes[0].source, tree.nodes[0].chance, False)
-    tree.set_values()
-    assert tree.nodes[0].value < 0.6 * before
-    assert tree.recalibration.factor("prompt") == 1
-
-
 def test_the_choice_is_the_best_of_all_subtrees():
     tree = grown()
     tree.add_chain([20, 21, 22], matched(2))

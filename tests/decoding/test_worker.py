@@ -9,15 +9,11 @@ from types import ModuleType
 
 import pytest
 
-from duoviz.decoding.acceptance_table import Recalibration, plain
 from duoviz.decoding.calibration import MeasureRequest
 from duoviz.decoding.drafting import DraftPlan, DraftRequest
-from duoviz.decoding.duotree.draft_side import ExpandRequest
-from duoviz.decoding.duotree.tree import TreeConfig
-from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.decoding.worker.protocol import DraftDied, PauseRequest
+from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.starts import forking
@@ -120,21 +116,6 @@ def test_an_answer_that_nobody_took_is_not_overdue(draft, monkeypatch):
         pass
     monkeypatch.setattr(draft, "deadline", 0.0)
     assert draft.alive() and draft.ready() and draft.result().sequences
-
-
-def test_a_tree_beside_grows_as_the_run_has_it(draft):
-    """Where the draft's tokens have come true rarely, fewer of them are worth a step."""
-    config = TreeConfig(table=plain(), sampling=Sampling(), children=3, trees=True, limit=40)
-    counts = []
-    for taken in (True, False):
-        recalibration = Recalibration()
-        for _ in range(30):
-            recalibration.observe("draft", 0.5, taken)
-        draft.submit(PauseRequest())
-        draft.result()
-        draft.append(ExpandRequest((5, 9, 3), (0.001,) * 8, recalibration, config))
-        counts.append(sum(1 for _ in iter(partial(draft.part, wait=True), None)))
-    assert counts[0] > counts[1] > 0
 
 
 @pytest.mark.thorough

@@ -1,12 +1,11 @@
 """DuoTree's draft side: the tree, the draft's cache that follows it, and the steps that grow it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import Recalibration
 from duoviz.decoding.drafting import ended_now, proposals
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
@@ -79,13 +78,11 @@ class ExpandRequest:
     """The text goes on with these tokens: grow its tree until another request comes.
 
     Each step's `Expansion` is an answer, and None the last. draft_seconds: T_draft(1), T_draft(2), …, which decide how
-    wide the steps are. recalibration: of the tree's chances, as the run has it by now (the pipe copies it). config:
-    given where a run begins, with its prompt as the tokens.
+    wide the steps are. config: given where a run begins, with its prompt as the tokens.
     """
 
     tokens: tuple[int, ...]
     draft_seconds: tuple[float, ...]
-    recalibration: Recalibration = field(default_factory=Recalibration)
     config: TreeConfig | None = None
 
     def answers(
@@ -93,7 +90,6 @@ class ExpandRequest:
     ) -> Iterator[Expansion | None]:
         if self.config:
             draft.kept = DraftSide(draft.model, self.config)
-        draft.kept.tree.recalibration = self.recalibration
         draft.kept.move(self.tokens)
         return self.steps(draft.kept, waits)
 

@@ -94,7 +94,6 @@ class DuoTree(Drafter):
             self.move(text)
             return Drafting()
         candidates = first_tokens(tree)
-        recalibrate(tree, self.chosen, verified.checked)
         unverified, nodes = record_unverified(tree, self.chosen, len(verified.checked))
         self.side.steps = []
         mark_survivors([*self.move(text), *tree.nodes], nodes, unverified)
@@ -108,18 +107,11 @@ class DuoTree(Drafter):
         self.side.close()
 
 
-def recalibrate(tree: Tree, chosen: Sequence[int], nodes: Sequence[Node]) -> None:
-    """Update the chances' factors by the nodes that were verified after accepted ones."""
-    for index, node in zip(chosen, nodes, strict=False):
-        if node.parent < 0 or nodes[node.parent].status == "accepted":
-            tree.recalibration.observe(node.source, tree.nodes[index].chance, node.status == "accepted")
-
-
 def as_node(tree: Tree, index: int, place: Mapping[int, int]) -> Node:
     """place: the parents' indices in the record."""
     node = tree.nodes[index]
-    chance, parent = tree.chance_of(node), place.get(node.parent, -1)
-    return Node(node.token, parent, node.source, q=node.q, chance=chance, step=node.step, was=node.place)
+    parent = place.get(node.parent, -1)
+    return Node(node.token, parent, node.source, q=node.q, chance=node.chance, step=node.step, was=node.place)
 
 
 def first_tokens(tree: Tree) -> list[Candidate]:

@@ -65,7 +65,7 @@ class Beside:
         self.unread = len(tokens) + (0 if config or self.tree.expanded else self.unread)
         path = self.tree.move(tokens)
         draft_seconds = step_times(self.costs.model, len(self.tree.text))
-        self.draft.append(ExpandRequest(tuple(tokens), tuple(draft_seconds), self.tree.recalibration, config))
+        self.draft.append(ExpandRequest(tuple(tokens), tuple(draft_seconds), config))
         return path
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, Recalibration, corrected, of_rank
+from duoviz.decoding.acceptance_table import LONGEST_MATCH, PLACES, AcceptanceTable, of_rank
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.protocol import Part
@@ -18,7 +18,7 @@ class TreeNode:
     """A token that may follow its parent.
 
     chance: that the target writes it after its parent, by the table; value: that it writes all tokens up to it, the
-    product of the chances in this run, as EAGLE-2 ranks nodes (Li et al. 2024, arXiv 2406.16858, §4.1).
+    product of the chances, as EAGLE-2 ranks nodes (Li et al. 2024, arXiv 2406.16858, §4.1).
 
     q: None if looked up. expanded: the draft has forwarded it and its children are there; slot: then its slot in the
     draft's cache (in the draft's copy of the tree). step: the draft step of this iteration that gave it. place: its
@@ -30,7 +30,7 @@ class TreeNode:
     depth: int
     source: str
     chance: float
-    value: float = 0.0
+    value: float
     q: float | None = None
     expanded: bool = False
     slot: int | None = None
@@ -75,7 +75,6 @@ class Tree:
         self.nodes: list[TreeNode] = []
         self.places: dict[tuple[int, int], int] = {}
         self.expanded = False
-        self.recalibration = Recalibration()
 
     @property
     def text(self) -> list[int]:
@@ -94,9 +93,8 @@ class Tree:
             return None
         index = self.places.setdefault((parent, token), len(self.nodes))
         if index == len(self.nodes):
-            node = TreeNode(token, parent, depth, source, chance, **more)
-            self.nodes.append(node)
-            self.set_value(node)
+            value = chance * self.value_of(parent)
+            self.nodes.append(TreeNode(token, parent, depth, source, chance, value, **more))
             return index
         node = self.nodes[index]
         if node.q is None:
@@ -106,16 +104,9 @@ class Tree:
             self.set_values(index)
         return index
 
-    def chance_of(self, node: TreeNode) -> float:
-        """The node's chance in this run (see `corrected`)."""
-        return corrected(node.chance, self.recalibration.factor(node.source))
-
-    def set_value(self, node: TreeNode) -> None:
-        node.value = self.chance_of(node) * self.value_of(node.parent)
-
     def set_values(self, start: int = 0) -> None:
         for node in self.nodes[start:]:
-            self.set_value(node)
+            node.value = node.chance * self.value_of(node.parent)
 
     def value_of(self, index: int) -> float:
         """Of a node, or of the root."""

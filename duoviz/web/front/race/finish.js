@@ -24,7 +24,7 @@ export const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (ru
 
 export function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
-  return `Medians of ${[...new Set(runs)].join(" and ")} rounds, and φ between these; tokens/s from the slowest to the fastest`;
+  return `Means of ${[...new Set(runs)].join(" and ")} rounds; tokens/s from the slowest to the fastest`;
 }
 
 function createFigures({ race }) {

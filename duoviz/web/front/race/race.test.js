@@ -269,7 +269,7 @@ test("what φ compares with, and how many rounds the figures stand for", () => {
     /^The speed-up φ was not measured.* press “Race on equal cores”: one more run\.$/);
   const spreads = [3, 1].map((runs) => spreadWords({ runs, tps_lowest: 40.04, tps_highest: 52.5 }));
   assert.deepEqual(spreads, ["40.0 to 52.5", ""]);
-  const medians = "Medians of 3 rounds, and φ between these; tokens/s from the slowest to the fastest";
-  assert.deepEqual([[1, 1], [0, 1], [3, 3]].map(roundsWords), ["One round", "One round", medians]);
-  assert.match(roundsWords([3, 1]), /^Medians of 3 and 1 rounds/);
+  const means = "Means of 3 rounds; tokens/s from the slowest to the fastest";
+  assert.deepEqual([[1, 1], [0, 1], [3, 3]].map(roundsWords), ["One round", "One round", means]);
+  assert.match(roundsWords([3, 1]), /^Means of 3 and 1 rounds/);
 });
