@@ -2,11 +2,13 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
 from duoviz.decoding import loop
 from duoviz.decoding.costs import ROW_COUNTS
+from duoviz.decoding.duodecoding import PAUSE
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores
@@ -126,8 +128,9 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again(monkeypatc
     assert len(alone) > 40 and all(not iteration.draft and len(iteration.committed) == 1 for iteration in alone)
     # The target has its core then, and for the prompt.
     assert taken[1:] == [(CORE, 999) if mode in ("prefill", "alone") else (CORE,) for mode in modes]
-    # It has tried before the first rest, and tries after each.
-    assert modes[:2] == ["prefill", "pre"] and "pre" in modes[modes.index("alone") :]
+    # It has tried before the first rest, and tries after each; each is twice as long as the one before.
+    rests = [len(list(rest)) for mode, rest in groupby(modes) if mode == "alone"]
+    assert modes[:2] == ["prefill", "pre"] and rests[:2] == [PAUSE + 1, 2 * PAUSE + 1]
     # A budget that is set is used up.
     assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
 
