@@ -1,4 +1,4 @@
-"""Command line: serve, generate, compare, calibrate, bench, ship, export, record, datastore, space."""
+"""Command line: serve, generate, compare, bench, ship, export, record, datastore, space."""
 
 import signal
 import sys

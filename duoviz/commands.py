@@ -16,10 +16,7 @@ from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import check_write, tell
 from duoviz.comparison import disturbance
 from duoviz.decoding import METHODS
-from duoviz.decoding.budget import draft_budget
-from duoviz.decoding.costs import CONTEXTS, ROW_COUNTS, WIDTHS
 from duoviz.decoding.engine import Engine, load_engine
-from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
 from duoviz.errors import UserError
 from duoviz.lab.tasks import questions_in
@@ -274,30 +271,6 @@ def ship(options: argparse.Namespace) -> None:
     if not re.fullmatch(r"[\w.+-]+", options.name):
         raise UserError("--name: use letters, digits, '-', '_', '+' and '.' only.")
     print(shipping.ship(options.results, options.out, options.name))
-
-
-# So many show what a single disturbed one would not.
-CALIBRATIONS = 5
-
-
-def calibrate(options: argparse.Namespace) -> None:
-    """Measure the cost model anew and print it."""
-    check_draft(options.pair)
-    with load_engine(options.pair, tell) as engine:
-        pair = engine.pair
-        placement = Placement(True, pair.cores.target)
-        for _ in range(CALIBRATIONS):
-            engine.calibrate(placement)
-        costs = engine.costs(placement).model
-    if options.json:
-        print(json.dumps({"contexts": CONTEXTS, "rows": ROW_COUNTS, "target": costs.target, "draft": costs.draft}))
-        return
-    print(f"target on {pair.target_device_label(pair.cores.target)}, draft on {pair.draft_device_label()}")
-    for context, target, draft in zip(CONTEXTS, costs.target, costs.draft, strict=True):
-        print(f"context {context}, milliseconds")
-        for label, counts, times in (("target, rows", ROW_COUNTS, target), ("draft, k    ", WIDTHS, draft)):
-            print(f"  {label}  " + "  ".join(f"{n}: {t * 1e3:.1f}" for n, t in zip(counts, times, strict=True)))
-        print(f"  γ with nothing pending: {draft_budget(costs, rows=1, context=context)}")
 
 
 def record(options: argparse.Namespace) -> None:

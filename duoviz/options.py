@@ -51,10 +51,6 @@ def parser() -> Parser:
     many.add_argument("--csv", type=Path, metavar="FILE", help="write a table of the runs, a line each")
     many.add_argument("--json", action="store_true", help="print one JSON object as the last line")
 
-    costs = command("calibrate", "time forward passes of target and draft on this machine")
-    costs.add_argument("--pair", default="embedded", help=PAIR_HELP)
-    costs.add_argument("--json", action="store_true")
-
     add_lab(command("bench", "measure the paper's tables and figures on this machine", stopped=GOES_ON))
 
     along = command("ship", "put a Lab run into the shipped results")

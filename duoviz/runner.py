@@ -162,9 +162,9 @@ def race(
     """Run every lane on every prompt `repeats` times, each run alone, and yield their events (see `stream`).
 
     Each event also says its `lane` (the name) and its `repeat` (from 0; None in a warm-up, a short
-    run). Rounds take the lanes in alternated order, so that no method always runs after the same one.
-    A lane that cannot run gives the event `error` with its `message`, one whose draft died ends with it;
-    neither runs again, and the others go on. A run that is stopped is the last.
+    run), and a run's last one has its `row`. Rounds take the lanes in alternated order, so that no method
+    always runs after the same one. A lane that cannot run gives the event `error` with its `message`, one
+    whose draft died ends with it; neither runs again, and the others go on. A run that is stopped is the last.
     """
     for lane in lanes:
         check_method(lane.method)
@@ -177,37 +177,35 @@ def race(
         for lane in lanes if number % 2 == 0 else reversed(lanes):
             if lane.name in failed:
                 continue
-            settings = short(lane.settings) if repeat is None else lane.settings
-            run = stream(engine, lane.method, prompt, settings, raw=raw, stopped=stopped)
-            with closing(errors_as_events(run)) as events:
-                for event in events:
-                    yield event | {"lane": lane.name, "repeat": repeat}
-            if event["type"] == "error" or event["end"]["stopped"] == "error":
+            settings, trace = short(lane.settings) if repeat is None else lane.settings, new_trace()
+            of_lane = {"lane": lane.name, "repeat": repeat}
+            try:
+                with closing(stream(engine, lane.method, prompt, settings, raw=raw, stopped=stopped)) as events:
+                    for event in events:
+                        add_event(trace, event)
+                        measured = event["type"] == "end" and repeat is not None
+                        yield event | of_lane | ({"row": row(trace, **of_lane)} if measured else {})
+            except UserError as error:
+                event = {"type": "error", "message": str(error)} | of_lane
+                yield event
+            if failure_in(event):
                 failed.add(lane.name)
-            elif event["end"]["stopped"] == "stopped":
+            elif trace["end"]["stopped"] == "stopped":
                 return
 
 
-def errors_as_events(events: Iterator[dict]) -> Generator[dict]:
-    """The events; what keeps a run from beginning is one too."""
-    try:
-        yield from events
-    except UserError as error:
-        yield {"type": "error", "message": str(error)}
+def failure_in(event: dict) -> str | None:
+    """Why a lane cannot go on, where this event of a `race` says so."""
+    said = event["end"] if event["type"] == "end" else event
+    return said["message"] if event["type"] == "error" or said.get("stopped") == "error" else None
 
 
 def compare(
     engine: Engine, prompts: list[str], lanes: list[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
 ) -> Iterator[dict]:
-    """The rows of a `race`, each as its run ends; warm-ups give none. Raises LaneFailed."""
-    trace = new_trace()
+    """The rows of a `race`, each as its run ends. Raises LaneFailed."""
     for event in race(engine, prompts, lanes, repeats=repeats, warmups=warmups, raw=raw):
-        if event["type"] == "header":
-            trace = new_trace()
-        if event["type"] == "error":
-            raise LaneFailed(f"{event['lane']}: {event['message']}")
-        add_event(trace, event)
-        if event["type"] == "end" and event["end"]["stopped"] == "error":
-            raise LaneFailed(f"{event['lane']}: {event['end']['message']}")
-        if event["type"] == "end" and event["repeat"] is not None:
-            yield row(trace, event["lane"], event["repeat"])
+        if failure := failure_in(event):
+            raise LaneFailed(f"{event['lane']}: {failure}")
+        if "row" in event:
+            yield event["row"]

@@ -128,12 +128,6 @@ def test_a_prompt_from_standard_input(typed, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("duoviz: Standard input is no text in UTF-8.\n")
 
 
-def test_calibrate(capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
-    assert main(["calibrate", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)["draft"][0]) == 8
-
-
 @pytest.mark.parametrize(
     "arguments, part",
     [

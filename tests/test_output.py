@@ -15,7 +15,7 @@ from duoviz.training.__main__ import main as training
 from tests.app import ROOT
 from tests.tiny import tiny_engine
 
-COMMANDS = "serve generate compare calibrate bench ship export record datastore space".split()
+COMMANDS = "serve generate compare bench ship export record datastore space".split()
 HELP = [(main, []), *((main, [command]) for command in COMMANDS), (main, ["datastore", "build"])]
 HELP += [(training, []), *((training, [command]) for command in ("corpus", "draft", "chances", "assistant"))]
 
@@ -51,8 +51,6 @@ def test_results_are_printed_in_any_encoding(encoded):
     assert main(["compare", "--prompts", "hi", "--max-new-tokens", "5", "--json"]) == 0
     told = printed().splitlines()
     assert r"\u03c4" in told[0] and json.loads(told[-1])["reasons"]["duodecoding"]
-    assert main(["calibrate"]) == 0
-    assert r"\u03b3 with nothing pending" in printed()
 
 
 @pytest.mark.parametrize("letter", ["γ", "🦙", "\x9d", "\ud800"])

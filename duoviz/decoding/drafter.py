@@ -51,8 +51,15 @@ class Alone(Drafter):
     idle = True
 
 
+def asking(name: str) -> Any:
+    """A method that lets the drafter in force do what is so named."""
+    return lambda self, *arguments: self.ask(name, *arguments)
+
+
 class WhileFinite(Drafter):
     """A method's drafter until its draft's logits are not finite; then the target goes on alone, as the notes say."""
+
+    propose, start, join, observe = map(asking, ("propose", "start", "join", "observe"))
 
     def __init__(self, drafter: Drafter, notes: list[str]):
         self.drafter, self.notes = drafter, notes
@@ -67,18 +74,6 @@ class WhileFinite(Drafter):
             return getattr(self.drafter, name)(*arguments)
         finally:
             self.idle = self.drafter.idle
-
-    def propose(self, text: Sequence[int], longest: int) -> list[Node]:
-        return self.ask("propose", text, longest)
-
-    def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
-        self.ask("start", text, tree)
-
-    def join(self) -> list[Node]:
-        return self.ask("join")
-
-    def observe(self, text: Sequence[int], verified: Verified, target_tokens: TargetDraws) -> Drafting:
-        return self.ask("observe", text, verified, target_tokens)
 
     def close(self) -> None:
         self.drafter.close()

@@ -44,10 +44,8 @@ class About:
 
     def check(self, name: str, value: object) -> None:
         """Raise SettingsError unless the setting of this name may be `value`."""
-        if isinstance(self.low, int):
-            check_number(name, value, self.low, self.high, word=self.words[0] if self.words else None)
-        elif self.low is not None:
-            check_real(name, value, self.low, self.high, zero=self.zero)
+        if self.low is not None:
+            check_number(name, value, self.low, self.high, word="".join(self.words), zero=self.zero)
         elif self.words:
             check_word(name, value, self.words)
         elif not is_text(value):
@@ -169,19 +167,16 @@ def wrong(name: str, allowed: str, value: object) -> SettingsError:
     return SettingsError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
 
 
-def check_number(name: str, value: object, lowest: float, highest: float, *, word: str | None = None) -> None:
-    """Raise SettingsError unless `value` is `word` or a whole number from `lowest` to `highest`."""
-    if word is not None and value == word:
+def check_number(name: str, value: object, lowest: float, highest: float, *, word: str = "", zero: str = "") -> None:
+    """Raise SettingsError unless `value` is in this range, whole if `lowest` is, or `word`, or 0 where that means
+    something (`zero`)."""
+    if word and value == word:
         return
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
-        raise wrong(name, f"{f'{word} or ' if word else ''}a whole number from {lowest} to {highest}", value)
-
-
-def check_real(name: str, value: object, lowest: float, highest: float, *, zero: str = "") -> None:
-    """Raise SettingsError unless `value` is a number from `lowest` to `highest`, or 0 where that means something."""
-    usable = isinstance(value, int | float) and (lowest <= value <= highest or bool(zero and value == 0))
+    kind, whole = (int, "whole ") if isinstance(lowest, int) else (int | float, "")
+    usable = isinstance(value, kind) and (lowest <= value <= highest or bool(zero and value == 0))
     if isinstance(value, bool) or not usable:
-        raise wrong(name, f"{f'0 ({zero}) or ' if zero else ''}a number from {lowest} to {highest}", value)
+        other = f"{word} or " if word else f"0 ({zero}) or " if zero else ""
+        raise wrong(name, f"{other}a {whole}number from {lowest} to {highest}", value)
 
 
 def check_word(name: str, value: object, words: Sequence[str]) -> None:

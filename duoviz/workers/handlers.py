@@ -12,7 +12,7 @@ from duoviz.lab.bench import Machine, bench
 from duoviz.lab.report import first_view, parts_of, write_report
 from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.pair import Pair
-from duoviz.runs import add_event, new_trace, row
+from duoviz.runs import add_event, new_trace
 from duoviz.trace.metrics import metrics
 from duoviz.workers.tasks import Answers, Cancel, Comparison, Measurement, Run, Survey
 
@@ -82,23 +82,23 @@ def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterato
 
 
 class Race:
-    """A comparison under way: the rows of its runs so far, the errors by lane, and the trace of the run under way."""
+    """A comparison under way: the rows of its runs so far, and the errors by lane."""
 
     def __init__(self, task: Comparison):
         self.sides = [lane.name for lane in task.lanes[:2]]
         self.rows: list[dict] = []
         self.errors: dict[str, str] = {}
-        self.trace = new_trace()
 
     def shown(self, event: dict) -> Iterator[dict]:
         """Take in an event of the race; yields what the visitor sees of it."""
         kind, lane, repeat = event["type"], event["lane"], event["repeat"]
-        if kind == "end" and event["end"]["stopped"] == "error":
-            self.errors[lane] = event["end"]["message"]
-        elif kind == "error":
-            self.errors[lane] = event["message"]
+        if failure := runner.failure_in(event):
+            self.errors[lane] = failure
+        if "row" in event:
+            self.rows.append(event["row"])
+            event = {"type": "end", "end": event["end"], "metrics": event["row"]["metrics"]}
         if kind != "error" and repeat is not None:
-            yield {"type": "lane", "lane": lane, "repeat": repeat, "event": self.recorded(event)}
+            yield {"type": "lane", "lane": lane, "repeat": repeat, "event": event}
         elif kind == "header":
             role = "" if lane in self.sides else ", the baseline of the speed-up φ"
             yield {"type": "status", "text": f"Warming up: {lane}{role}."}
@@ -106,16 +106,6 @@ class Race:
             # It does not run again; the others go on.
             error = {"type": "error", "message": self.errors[lane]}
             yield {"type": "lane", "lane": lane, "repeat": None, "event": error}
-
-    def recorded(self, event: dict) -> dict:
-        """Add an event to the trace of the run under way; its end comes with the run's metrics."""
-        if event["type"] == "header":
-            self.trace = new_trace()
-        add_event(self.trace, event)
-        if event["type"] != "end":
-            return event
-        self.rows.append(row(self.trace, event["lane"], event["repeat"]))
-        return {"type": "end", "end": event["end"], "metrics": self.rows[-1]["metrics"]}
 
 
 def measure(engine: Engine, task: Measurement, cancelled: CancelToken) -> Iterator[dict]:

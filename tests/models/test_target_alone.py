@@ -34,7 +34,7 @@ def test_methods_without_a_draft_run(make, tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [["generate", "hi"], ["compare", "--prompts", "hi"], ["calibrate"], ["bench", "--out", "x"]],
+    [["generate", "hi"], ["compare", "--prompts", "hi"], ["bench", "--out", "x"]],
     ids=lambda command: command[0],
 )
 def test_what_needs_a_draft_says_so_before_anything_is_loaded(command, two, monkeypatch, capsys):
