@@ -1,7 +1,6 @@
 """What tests let run in processes of their own."""
 
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,21 +17,10 @@ from duoviz.lab.results import opened
 from duoviz.models import embedded
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
-from tests.decoding.stores import build
 from tests.tiny import change_pair, tiny_engine
 from tests.weights import decoder, near_copy, tiny_weights
 
 SETTINGS = Settings(max_new_tokens=120)
-
-
-def killed_build(pipe: Connection, out: Path) -> None:
-    """Build a datastore, and die when its files are about to be written."""
-
-    def report(fraction: float, text: str) -> None:
-        if text.startswith("Writing"):
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    build([[1, 2, 3]], out, report=report)
 
 
 def engine_with_draft(load: Callable[[dict, dict], LanguageModel] = decoder) -> Engine:

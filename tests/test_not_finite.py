@@ -15,9 +15,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import Copying
-from duoviz.models.load import load_pair
 from tests.children import engine_with_draft
-from tests.models.folders import folder, llama, neox, ready
 from tests.starts import forking
 from tests.tiny import tiny_engine
 from tests.weights import decoder, tiny_decoder
@@ -81,25 +79,6 @@ def test_the_command_line_and_a_comparison_say_so_too(monkeypatch, capsys):
     lanes = [runs.Lane(name, name, SETTINGS) for name in ("vanilla", "speculative")]
     rows = list(runner.compare(engine, ["hello"], lanes))
     assert f"speculative: {SAID}" in summed_up(lanes, rows, {}, [], None)["sentences"]
-
-
-@pytest.mark.parametrize("make", [llama, neox])
-def test_so_it_is_with_every_architecture(make, tmp_path):
-    good, bad = folder(tmp_path / "good", make()), folder(tmp_path / "bad", with_a_nan(make()))
-    engine, settings = ready(load_pair(f"{good} + {bad}")), Settings(max_new_tokens=8)
-    expected = run(engine, "vanilla", settings)["end"]["text"]
-    for method in ("speculative", "duodecoding", "duotree"):
-        end = run(engine, method, settings)["end"]
-        assert (end["text"], end["message"]) == (expected, SAID)
-    end = run(ready(load_pair(f"{bad} + {good}")), "vanilla", settings)["end"]
-    assert end["stopped"] == "error" and end["message"].startswith("The target's logits are infinite or NaN: ")
-
-
-def with_a_nan(model):
-    """The model with one weight of its head, which may also be its embedding, that is no number."""
-    with torch.no_grad():
-        model.get_output_embeddings().weight[5, 3] = nan
-    return model
 
 
 def test_so_it_is_with_a_draft_that_copies():

@@ -46,13 +46,6 @@ def test_every_command_has_help_in_any_encoding(encoded):
     assert printed().count("usage: ") == len(HELP) and r"\u03b3" in printed()
 
 
-def test_results_are_printed_in_any_encoding(encoded):
-    printed = encoded()
-    assert main(["compare", "--prompts", "hi", "--max-new-tokens", "5", "--json"]) == 0
-    told = printed().splitlines()
-    assert r"\u03c4" in told[0] and json.loads(told[-1])["reasons"]["duodecoding"]
-
-
 @pytest.mark.parametrize("letter", ["γ", "🦙", "\x9d", "\ud800"])
 def test_json_is_json_in_any_encoding(letter, encoded, monkeypatch):
     printed = encoded()
@@ -95,13 +88,6 @@ def test_the_page_is_served_where_the_options_say(monkeypatch):
     monkeypatch.setattr("duoviz.web.start.serve", lambda *arguments: asked.append(arguments))
     assert main(["serve", "--host", "0.0.0.0", "--port", "8000", "--places", "2"]) == main(["serve"]) == 0
     assert asked == [("2", None, "0.0.0.0", 8000), (None, None, None, None)]
-
-
-def test_help_explains_what_compare_compares(capsys):
-    with pytest.raises(SystemExit):
-        main(["compare", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert "--methods A,B of: vanilla, speculative, " in told and "--repeats R " in told and "default: 3" in told
 
 
 def test_help_and_complaints_import_nothing_that_computes():

@@ -106,21 +106,11 @@ def test_a_race_that_is_stopped_ends(engine):
     assert {event["lane"] for event in events} == {"two"} and events[-1]["end"]["stopped"] == "stopped"
 
 
-def test_compare_alternates_and_gives_both_baselines():
+def test_a_comparison_has_both_baselines():
     engine = tiny_engine(noise=0.0)
     rows = list(runner.compare(engine, ["hi", "you"], runs.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
-    lanes = [(row["method"], row["cores"]) for row in rows]
-    forward = [("vanilla", "auto"), ("vanilla", "target"), ("duodecoding", "auto")]
-    assert lanes == [*forward, *reversed(forward)] * 2
-    assert [row["repeat"] for row in rows] == [0, 0, 0, 1, 1, 1] * 2
     lines = {(line["method"], line["cores"]): line for line in table(rows)}
-    assert set(lines) == set(forward)
+    assert set(lines) == {("vanilla", "auto"), ("vanilla", "target"), ("duodecoding", "auto")}
     assert lines["vanilla", "auto"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
     assert lines["duodecoding", "auto"]["runs"] == lines["duodecoding", "auto"]["same_text"] == 4
     assert lines["vanilla", "auto"]["tau"] == 1 < lines["duodecoding", "auto"]["tau"]
-
-
-def test_the_benchmark_of_methods_alternates_over_its_prompts(engine):
-    lanes = [runner.Lane(name, name, Settings(max_new_tokens=4)) for name in ("vanilla", "prompt_lookup")]
-    found = [(row["prompt"], row["method"]) for row in runner.compare(engine, ["hi", "hello"], lanes)]
-    assert found == [("hi", "vanilla"), ("hi", "prompt_lookup"), ("hello", "prompt_lookup"), ("hello", "vanilla")]

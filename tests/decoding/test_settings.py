@@ -53,9 +53,6 @@ def test_numbers_as_typed():
         assert parsed("budget", text) == text
         with pytest.raises(SettingsError, match="^Draft budget γ .* or a whole number from 1 to 64, not .{2,70}$"):
             Settings(budget=parsed("budget", text))
-
-
-def test_what_is_no_whole_number_stays_as_typed():
     assert parsed("acceptance", "7") == "7" and parsed("temperature", "0.7") == "0.7" and parsed("seed", 5) == 5
 
 
