@@ -6,21 +6,11 @@ from duoviz import runner, runs
 from duoviz.comparison import table
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import PREFILL_CHUNK
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.errors import UserError
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
-
-
-def test_unknown_method_and_bad_prompts():
-    with pytest.raises(SettingsError, match="no method named 'magic'"):
-        next(runner.stream(tiny_engine(), "magic", "hi", SETTINGS))
-    with pytest.raises(UserError, match="empty"):
-        next(runner.stream(tiny_engine(), "vanilla", " \n", SETTINGS))
-    with pytest.raises(UserError, match="300 tokens; the limit is 256"):
-        next(runner.stream(tiny_engine(), "vanilla", "x" * 300, SETTINGS))
 
 
 def test_preparing_starts_the_draft_although_costs_are_known(engine):

@@ -133,10 +133,8 @@ def change(file, side, name, value):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda file: file.write_text(file.read_text()[:40]),
-        lambda file: file.write_bytes(b""),
         lambda file: file.write_bytes(b"\xff\xfe{}"),
-        *(partial(Path.write_text, data=text) for text in ("[]", "7", "null", "{}", '{"target": 7}', "[" * 100_000)),
+        *(partial(Path.write_text, data=text) for text in ("", "[]", "7", "{}", '{"target": 7}', "[" * 100_000)),
         *(
             partial(change, side="target", name="table", value=[[0.01] * 6, [0.01] * 5 + [value]])
             for value in (0, -0.01, math.nan, math.inf, 1e-12, 1e9, 10**400, None, [], "soon")

@@ -11,7 +11,7 @@ import pytest
 from duoviz import file_commands
 from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
-from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences, suffix_array
+from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences
 from tests.decoding.stores import NamedDigits, build, random_sequences, searched
 from tests.tiny import VOCABULARY, tiny_engine
 
@@ -28,15 +28,6 @@ def up_to_the_end(rows, vocabulary=VOCABULARY):
     """Each row up to where its sequence ends."""
     lists = [row.tolist() for row in rows]
     return [row[: next((i for i, number in enumerate(row) if number >= vocabulary), len(row))] for row in lists]
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_suffix_array_is_that_of_brute_force(seed):
-    chance = random.Random(seed)
-    values = [chance.randrange(1 + seed) for _ in range(seed * 25)]
-    assert suffix_array(np.array(values, dtype=np.uint16)).tolist() == sorted(
-        range(len(values)), key=lambda place: values[place:]
-    )
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -57,15 +48,10 @@ def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_pa
 
 def test_nothing_crosses_the_end_of_a_sequence(tmp_path):
     datastore = opened([[5, 6], [7, 8, 9], [], [3, 5, 6]], tmp_path / "store")
-    sizes = {"longest": 4, "depth": 3}
-    assert up_to_the_end(datastore.continuations([7], shortest=1, **sizes)[1]) == [[8, 9]]
-    assert up_to_the_end(datastore.continuations([3, 5], shortest=1, **sizes)[1]) == [[6]]
-    # What ends its sequence everywhere has no continuation, nor is it looked for across two sequences.
-    for text in ([5, 6], [6, 7], [9, 3]):
-        assert len(datastore.continuations(text, shortest=2, **sizes)[1]) == 0
-    assert len(datastore.continuations([6], shortest=1, **sizes)[1]) == 0
-    # A target may know ids that its tokenizer does not, the number of the end among them.
-    assert len(datastore.continuations([6, 65535], shortest=1, **sizes)[1]) == 0
+    # What ends its sequence everywhere has no continuation, nor is it looked for across two sequences; and a target may
+    # know ids that its tokenizer does not, the number of the end among them.
+    for text in ([6], [5, 6], [6, 7], [9, 3], [6, 65535]):
+        assert len(datastore.continuations(text, longest=4, shortest=len(text), depth=3)[1]) == 0
 
 
 def test_of_many_occurrences_evenly_spread_ones_are_read(tmp_path, monkeypatch):

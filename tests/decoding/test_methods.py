@@ -195,11 +195,3 @@ def test_stops_at_the_context(method, length, store):
     for variant in [*VARIANTS[method], large] if method == "lookahead" else VARIANTS[method]:
         iterations = list(run(engine, method, prompt, replace(base, **variant)))
         assert tokens(iterations) == expected and iterations[-1].stop == "context"
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_run_that_is_closed_leaves_the_engine_usable(method, store):
-    engine, settings = tiny_engine(), Settings(max_new_tokens=30, rest_datastore=store)
-    left = run(engine, method, PROMPTS[0], settings)
-    next(left), next(left), left.close()
-    assert tokens(run(engine, method, PROMPTS[1], settings)) == tokens(run(engine, "vanilla", PROMPTS[1], settings))
