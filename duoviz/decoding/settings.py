@@ -168,15 +168,14 @@ def wrong(name: str, allowed: str, value: object) -> SettingsError:
 
 
 def check_number(name: str, value: object, lowest: float, highest: float, *, word: str = "", zero: str = "") -> None:
-    """Raise SettingsError unless `value` is in the range, whole if `lowest` is, or the word, or a 0 that means something.
+    """Raise SettingsError unless `value` is in the range, and whole if `lowest` is; or the word, or a 0 with a meaning.
 
     word, zero: "" for none.
     """
     whole = isinstance(lowest, int)
-    if isinstance(value, int | float) and not isinstance(value, bool | float if whole else bool):
-        if lowest <= value <= highest or (zero and value == 0):
-            return
-    if not word or value != word:
+    within = isinstance(value, int | float) and (lowest <= value <= highest or bool(zero and value == 0))
+    usable = within and not isinstance(value, bool | float if whole else bool)
+    if not usable and (not word or value != word):
         other = f"{word} or " if word else f"0 ({zero}) or " if zero else ""
         raise wrong(name, f"{other}a {'whole ' if whole else ''}number from {lowest} to {highest}", value)
 
