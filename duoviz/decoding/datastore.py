@@ -25,8 +25,8 @@ from duoviz.outside import DAMAGED_ZIP, Reader, open_file
 DATASTORE_FOLDER = ASSETS / "datastore"
 HEADER, TOKENS, SUFFIXES = "header.json", "tokens.npy", "suffixes.npy"
 FORMAT = "duoviz datastore 1"
-# Most bytes of a header, and of an unpacked corpus, whose suffix array has to fit into memory.
-HEADER_BYTES, CORPUS_BYTES = 100_000, 4_000_000_000
+# Most bytes of a header.
+HEADER_BYTES = 100_000
 # Most occurrences read in one look-up, as published; of more, evenly spread ones are read.
 MOST_READ = 5_000
 
@@ -243,8 +243,6 @@ def read_sequences(
 def read_rows(file: Path) -> list[np.ndarray]:
     """The rows of a corpus, token ids each."""
     with open_file(file) as source, np.load(source) as corpus:
-        if sum(array.file_size for array in corpus.zip.infolist()) > CORPUS_BYTES:
-            raise ValueError("too large")
         flat, length = corpus["flat"], corpus["length"]
     numbers = {flat.dtype.kind, length.dtype.kind} <= {"i", "u"}
     if not numbers or flat.shape != (length.sum(),) or length.min(initial=0) < 0:

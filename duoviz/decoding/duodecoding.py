@@ -144,16 +144,18 @@ class DuoDecoding(Drafter):
 
         At once where the budget is a single step, which never gains anything; never where the user set a budget.
         """
-        alone = self.plan.costs_of(self.plan.alone)
-        if self.plan.settings.budget != "auto" or not alone.target.count or self.pending:
+        if self.plan.settings.budget != "auto" or self.pending:
             return
+        alone = self.plan.costs_of(self.plan.alone)
+        # Before the target ran alone: with the draft's cores it takes no longer than without.
+        costs = (alone if alone.target.count else self.plan.costs).model
         self.iterations += 1
         if self.idle and self.iterations > self.pause:
             self.idle, self.iterations, self.pause = False, 0, 2 * self.pause
         elif (
             not self.idle
             and self.iterations > (TRIES if self.worthwhile > 1 or self.number > 1 else 0)
-            and self.speed * seconds_with(alone.model, 1, context=context) < GAIN
+            and self.speed * seconds_with(costs, 1, context=context) < GAIN
         ):
             self.idle, self.iterations = True, 0
             self.branch = None

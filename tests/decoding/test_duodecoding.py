@@ -9,6 +9,7 @@ import pytest
 from duoviz.decoding import loop
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.duodecoding import PAUSE
+from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.cores import Cores
@@ -138,6 +139,8 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again(monkeypatc
 def test_a_draft_that_makes_one_token_in_a_forward_rests_at_once_and_is_tried_later():
     engine = tiny_engine(noise=0.0)
     give_costs(engine, made_up_costs([1.0] * 6, [0.6] * 8))
+    # The target never ran alone before.
+    del engine.kept_costs[Placement(False, engine.pair.cores.all)]
     modes = [iteration.mode for iteration in duodecoding(engine, max_new_tokens=40)]
     assert modes[:3] == ["prefill", "pre", "alone"] and "pre" in modes[10:]
 
