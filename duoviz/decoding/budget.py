@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import Chances
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, step_times
-from duoviz.decoding.drafting import DraftPlan, StopRule
+from duoviz.decoding.drafting import DraftPlan
 from duoviz.decoding.settings import MAX_BUDGET, Settings
 from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
@@ -67,22 +66,8 @@ def worthwhile_length(
     return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
 
 
-def length_bounds(chances: Chances | None, length: int, alpha: float, *, first: bool) -> tuple[int, StopRule | None]:
-    """The longest that a sequence may be, and the rule where it ends before, if average ones pay up to L tokens.
-
-    A sequence goes on while the product of its tokens' chances is above that of L average tokens: α^(L−1), or α^L if
-    the first token counts (see `StopRule`). chances: None: all sequences have one length.
-    """
-    if not chances:
-        return length, None
-    least = alpha ** (length if first else length - 1)
-    return max(length, ROW_COUNTS[-1] - 1), StopRule(chances, least, first)
-
-
 def plan_draft(
     costs: CostModel,
-    acceptance: Acceptance,
-    chances: Chances | None,
     settings: Settings,
     *,
     length: int,
@@ -96,14 +81,9 @@ def plan_draft(
 
     length: L of `worthwhile_length`; longest: how many tokens the text's limit allows.
     """
-    rule = None
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        length = settings.near(length)
-        # The authors' mode drafts sequences of equal lengths, whatever their tokens' chances.
-        if settings.draft_mode == "batched":
-            length, rule = length_bounds(chances, length, acceptance.alpha or 0.0, first=False)
-        longest = min(longest, length)
+        longest = min(longest, settings.near(length))
     else:
         budget = settings.budget
     times = step_times(costs, context)
@@ -111,5 +91,5 @@ def plan_draft(
     fresh = number if settings.by_rejection else None
     longest = min(longest, budget)
     return DraftPlan(
-        budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, rule, ends
+        budget, steps, settings.sequences, settings.draft_mode, longest, settings.sampling, fresh, ends=ends
     )

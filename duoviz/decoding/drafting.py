@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import of_rank
+from duoviz.decoding.acceptance_table import Chances, of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, best_of, filtered, scores, tempered
@@ -24,17 +24,11 @@ if TYPE_CHECKING:
 class StopRule(NamedTuple):
     """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
 
-    chances: of the draft's tokens (see `AcceptanceTable.at`). first: include the first token's chance (False if later
-    tokens are only reached when it was accepted).
+    chances: of the draft's tokens (see `AcceptanceTable.at`).
     """
 
-    chances: Sequence[Sequence[float]]
+    chances: Chances
     least: float
-    first: bool
-
-    def chance(self, rank: int, q: float) -> float:
-        """That the target writes the draft's token of this rank (from 0) and probability."""
-        return of_rank(self.chances, rank, q)
 
 
 class DraftPlan(NamedTuple):
@@ -57,8 +51,8 @@ class DraftPlan(NamedTuple):
     ends: frozenset[int] = frozenset()
 
     def chance(self, rank: int, q: float) -> float:
-        """Of the draft's token of this rank and probability; 1 without a rule."""
-        return self.rule.chance(rank, q) if self.rule else 1.0
+        """That the target writes the draft's token of this rank (from 0) and probability; 1 without a rule."""
+        return of_rank(self.rule.chances, rank, q) if self.rule else 1.0
 
 
 @dataclass
@@ -258,10 +252,9 @@ def kept_row(q: np.ndarray, known: Tensor | None) -> Tensor:
 def first_sequences(model: LanguageModel, q: np.ndarray, order: np.ndarray, plan: DraftPlan) -> list[DraftSequence]:
     """One branch for each of these first tokens' columns that can be drawn at all; q [vocab]."""
     rows = [] if plan.fresh is None else [kept_row(q, model.known)]
-    counts = plan.rule is not None and plan.rule.first
     firsts = zip(ids_of(order, model.known), q[order].tolist(), strict=True)
     return [
-        DraftSequence([token], [probability], rows=list(rows), value=plan.chance(rank, probability) if counts else 1.0)
+        DraftSequence([token], [probability], rows=list(rows), value=plan.chance(rank, probability))
         for rank, (token, probability) in enumerate(firsts)
         if probability > 0
     ]

@@ -65,8 +65,6 @@ class DuoDecoding(Drafter):
             self.worthwhile, self.speed = worthwhile_length(costs, self.acceptance, context=context, longest=budget)
         self.draft_plan = plan_draft(
             costs,
-            self.acceptance,
-            self.plan.chances,
             self.plan.settings,
             length=self.worthwhile,
             rows=rows,

@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from duoviz.decoding.acceptance_table import AcceptanceTable, Chances, fitted_table
+from duoviz.decoding.acceptance_table import AcceptanceTable, fitted_table
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.datastore import Datastore
 from duoviz.decoding.drafting import row_of_draft
@@ -53,11 +52,6 @@ class RunPlan:
     @property
     def target(self) -> LanguageModel:
         return self.pair.target
-
-    @cached_property
-    def chances(self) -> Chances | None:
-        """The table at this run's temperature."""
-        return self.table and self.table.at(self.settings.temperature)
 
     @property
     def costs(self) -> Costs:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import length_bounds, speculative_budget
+from duoviz.decoding.budget import speculative_budget
+from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult, StopRule
 from duoviz.decoding.iteration import Drafting, Node
@@ -26,12 +27,14 @@ class Speculative(Drafter):
     """Draft γ tokens; the target verifies them in one forward and adds its own.
 
     Leviathan et al. 2023 (arXiv 2211.17192, §2.1); Chen et al. 2023 (arXiv 2302.01318). An automatic γ follows from
-    the costs (Leviathan §3.5) and from the tokens' chances (`length_bounds`).
+    the costs (Leviathan §3.5). Where the tokens' chances are known, it is that of average tokens: the draft goes on
+    while the product of their chances is above that of γ average ones.
     """
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
         self.plan, self.draft = plan, plan.draft
+        self.chances = plan.table and plan.table.at(plan.settings.temperature)
         # draft_has: how many of the text's tokens the draft's cache holds.
         self.acceptance, self.number, self.draft_has, self.paused = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
@@ -47,7 +50,9 @@ class Speculative(Drafter):
                 self.result, self.paused = None, self.paused + 1
                 return []
             self.paused = 0
-            budget, rule = length_bounds(self.plan.chances, settings.near(max(1, pays)), rate, first=True)
+            budget = settings.near(max(1, pays))
+            if self.chances:
+                rule, budget = StopRule(self.chances, rate**budget), max(budget, ROW_COUNTS[-1] - 1)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
         self.draft.submit(DraftRequest(None, self.draft_has, tuple(text[self.draft_has :]), plan))
         self.result = result = self.draft.result(stopped=self.plan.stopped)

@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.budget import (
     draft_budget,
-    length_bounds,
     plan_draft,
     prior,
     speculative_budget,
@@ -20,13 +18,12 @@ from duoviz.decoding.theory import Acceptance
 from tests.decoding.made_costs import SHORT, costs
 
 
-def plan(live, acceptance=None, *, table=None, longest=99, **changes):
+def plan(live, acceptance=None, *, longest=99, **changes):
     """A round's plan for one row after a short text."""
     settings = Settings(**changes)
     options = {"rows": 1, "context": SHORT, "longest": longest, "number": 0}
-    acceptance = acceptance or prior()
-    length, _ = worthwhile_length(live, acceptance, context=SHORT)
-    return plan_draft(live, acceptance, table and table.at(0), settings, length=length, **options)
+    length, _ = worthwhile_length(live, acceptance or prior(), context=SHORT)
+    return plan_draft(live, settings, length=length, **options)
 
 
 def test_budget_is_one_draft_step_less_than_fit():
@@ -99,13 +96,6 @@ def test_with_an_automatic_budget_no_sequence_is_longer_than_pays():
     assert bounds(budget=9, longest=4) == (9, 4)
 
 
-def test_the_authors_mode_drafts_to_one_length_whatever_the_chances():
-    dear, unsure = costs(0.01, 0.001, slope=0.01), accepted(100, 10, 100, 10)
-    batched, paper = (plan(dear, unsure, table=plain(), draft_mode=mode) for mode in ("batched", "paper"))
-    assert batched.rule and batched.longest > 2
-    assert paper.rule is None and paper.longest == 2
-
-
 def test_the_budget_of_turns_is_the_fastest_one():
     cheap, dear = costs(0.01, 0.0002), costs(0.01, 0.02)
     assert speculative_budget(dear, 0.6, context=SHORT) == 0
@@ -113,11 +103,3 @@ def test_the_budget_of_turns_is_the_fastest_one():
     assert speculative_budget(cheap, 0.9, context=SHORT) > speculative_budget(cheap, 0.5, context=SHORT) > 1
     # With a free draft and a target that takes the same time for any number of rows, more is never worse.
     assert speculative_budget(costs(0.01, 1e-9), 0.9, context=SHORT) >= 32
-
-
-def test_where_chances_are_known_an_average_sequence_has_the_length_that_pays():
-    """Tokens of chance 0.6 are let go on until the L-th, whichever way the first one counts."""
-    for first, counted in ((True, 3), (False, 2)):
-        most, rule = length_bounds(plain().at(0), 3, 0.6, first=first)
-        assert most == ROW_COUNTS[-1] - 1 and rule.least == pytest.approx(0.6**counted) and rule.first == first
-    assert length_bounds(None, 3, 0.6, first=True) == (3, None)

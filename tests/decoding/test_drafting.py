@@ -89,12 +89,12 @@ def test_a_draft_without_trees_grows_one_sequence(sequences):
 
 
 @pytest.mark.parametrize(
-    "least, first, sequences, lengths",
-    [(0.3, False, 1, [3]), (0.3, True, 1, [2]), (0.6, True, 1, [1]), (0.3, False, 2, [3, 3]), (0.0, False, 1, [6])],
+    "least, sequences, lengths",
+    [(0.3, 1, [2]), (0.6, 1, [1]), (0.3, 2, [2, 2]), (0.0, 1, [6])],
 )
-def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, first, sequences, lengths):
+def test_a_sequence_ends_where_it_is_no_longer_sure_enough(least, sequences, lengths):
     """All chances are a half here, so that a token more is worth half as much."""
-    rule = StopRule([[0.5] * len(EDGES)] * RANKS, least, first)
+    rule = StopRule([[0.5] * len(EDGES)] * RANKS, least)
     drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=sequences, rule=rule))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     assert all(len(sequence.slots) == len(sequence.tokens) - 1 for sequence in drafted.sequences)
