@@ -15,7 +15,7 @@ export const MEANINGS = {
   took: ["duration", "From the end of the previous iteration to the end of this one."],
   k: ["k sequences", `How many sequences the draft starts in this iteration, each with a different first token. ${SEQUENCE}`],
   gamma: ["γ draft budget", "How many draft steps are allowed in this iteration (with SpS and automatic γ: how many were made). A step is one forward pass of the draft."],
-  longest: ["longest sequence", "Length of the longest sequence, in tokens. With automatic γ, a sequence grows only while it is likely enough to be worth checking."],
+  longest: ["longest sequence", "Length of the longest sequence, in tokens. With automatic γ, sequences get no longer than pays at this run's acceptance."],
   theta: ["θ threshold", "The probability of the draft's best token times that of the best token after it. Every first token more probable than this starts a sequence."],
 };
 
