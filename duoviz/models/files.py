@@ -7,8 +7,8 @@ from pathlib import Path
 
 from duoviz.errors import UserError
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.checkpoint import Checkpoint, check_files, one_sentence, read_config, weight_files
-from duoviz.models.embedded import TARGET_LABEL, embedded_target, sha256
+from duoviz.models.checkpoint import count_parameters, one_sentence, read_config, weight_files
+from duoviz.models.embedded import TARGET_LABEL, embedded_target
 from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
 from duoviz.models.pair import CONTEXT_LIMIT
 from duoviz.models.progress import Course, Progress, no_progress
@@ -39,13 +39,12 @@ PairFiles = tuple[ModelFiles, ModelFiles]
 def look_into(folder: Path, label: str) -> ModelFiles:
     """See ModelFiles. Raises UserError for what shows before the weights are read."""
     with one_sentence(label):
-        check_files(folder)
         config = read_config(folder)
         if config.get("quantization_config"):
             raise UserError(f"The weights of {label} are quantised: choose the unquantised model.")
         if not weight_files(folder):
             raise UserError(f"{label} has no safetensors weights: choose a model that has.")
-        return ModelFiles(label, folder, config, Checkpoint(folder).parameters())
+        return ModelFiles(label, folder, config, count_parameters(folder))
 
 
 def find_files(model: str, progress: Progress) -> ModelFiles:
@@ -116,9 +115,7 @@ def vocabulary_of(files: ModelFiles) -> int:
 
 
 def version_of(draft: ModelFiles) -> str:
-    """What changes with a draft's weights: the hash of a small file, the names, sizes and dates of large ones."""
-    weights = weight_files(draft.folder)
-    if draft.folder == DRAFT_FOLDER:
-        return sha256(*weights, draft.folder / "config.json")[:16]
-    stats = repr([(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in weights])
+    """What changes with a draft's weights: a hash of their files' names, sizes and dates."""
+    files = [(file.name, file.stat()) for file in weight_files(draft.folder)]
+    stats = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files])
     return hashlib.sha256(stats.encode()).hexdigest()[:16]

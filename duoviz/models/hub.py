@@ -1,7 +1,6 @@
 """Fetching a model from the hub into its cache."""
 
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -43,17 +42,15 @@ ANSWER = 10
 # What huggingface_hub raises where the hub does not give a model.
 ERRORS = (HTTPError, OSError, HFValidationError)
 
-# What each of them means, the first that fits, with these codes of an answer where there are some.
+# What each of them means, the first that fits.
 REFUSALS = (
-    (HFValidationError, (), "{id!r} is neither a folder nor a model on the hub: check the name."),
-    (GatedRepoError, (), "{id} is gated: accept its licence on its page at {page}, set HF_TOKEN to your token and "
-                         "start again."),
-    (RepositoryNotFoundError, (), "The hub has no model {id}, or it is private: check the name, or set HF_TOKEN."),
-    (HfHubHTTPError, (401, 403), "The hub does not let you read {id}: check its page and the token in HF_TOKEN."),
-    (HfHubHTTPError, (), "The hub answered with error {status} for {id}: try again later."),
-    (OfflineModeIsEnabled, (), "{id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."),
-    (BaseException, (), "{id} is not on this machine, and the hub cannot be reached: check the network."),
-)  # fmt: skip
+    (HFValidationError, "{id!r} is neither a folder nor a model on the hub: check the name."),
+    (GatedRepoError, "{id} is gated: accept its licence at {page}, set HF_TOKEN to your token and start again."),
+    (RepositoryNotFoundError, "The hub has no model {id}, or it is private: check the name, or set HF_TOKEN."),
+    (HfHubHTTPError, "The hub answered with an error for {id} ({reason}): check its page, or try again later."),
+    (OfflineModeIsEnabled, "{id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."),
+    (BaseException, "{id} is not on this machine, and the hub cannot be reached: check the network."),
+)
 
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
@@ -84,19 +81,9 @@ def outline(model_id: str) -> tuple[dict, int]:
         sizes = weight_sizes(model_id, [(file.rfilename, file.size) for file in info.siblings or ()])
         # Where the hub has not counted the numbers, they are taken for 16-bit ones.
         counted = info.safetensors.total if info.safetensors else sum(sizes) // 2
-        return hub_config(model_id), counted
+        return read_config(Path(hf_hub_download(model_id, "config.json")).parent), counted
     except ERRORS as error:
         raise UserError(refusal(error, model_id)) from error
-
-
-def hub_config(model_id: str) -> dict:
-    """The config of the hub's model, read beside the hub's cache, where a lone config would pass for a copy."""
-    with tempfile.TemporaryDirectory(prefix="duoviz-config-") as scratch:
-        hf_hub_download(model_id, "config.json", local_dir=scratch)
-        try:
-            return read_config(Path(scratch))
-        except UserError as error:
-            raise UserError(str(error).replace(scratch, model_id)) from error
 
 
 def weight_sizes(model_id: str, files: Iterable[tuple[str, int | None]]) -> list[int]:
@@ -182,9 +169,8 @@ def refusal(error: BaseException, model_id: str) -> str:
     """Why the hub does not give a model of which there is no copy here."""
     if isinstance(error, (DryRunError, LocalEntryNotFoundError)):
         error = error.__cause__ or error
-    status = error.response.status_code if isinstance(error, HfHubHTTPError) else 0
-    fits = (text for kind, codes, text in REFUSALS if isinstance(error, kind) and (not codes or status in codes))
-    return next(fits).format(id=model_id, page=f"{constants.ENDPOINT}/{model_id}", status=status)
+    sentence = next(sentence for kind, sentence in REFUSALS if isinstance(error, kind))
+    return sentence.format(id=model_id, page=f"{constants.ENDPOINT}/{model_id}", reason=first_line(error))
 
 
 def interruption(error: HTTPError | OSError, model_id: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from duoviz.models.checkpoint import Checkpoint, one_sentence, read_config
+from duoviz.models.checkpoint import one_sentence, read_config, read_tensors
 from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import Slots
 from duoviz.models.llama_config import Limits, LlamaConfig
@@ -51,8 +51,6 @@ class Llama:
         self.precision, self.device, self.label = precision, device, label
         self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
         if self.known is not None:
-            if self.known.dim() != 1 or (self.known.diff(prepend=torch.tensor([-1])) <= 0).any():
-                raise RuntimeError("lm_head.known does not ascend")
             self.known = self.known[self.known < vocabulary] if vocabulary else self.known
         known = config.vocab_size if self.known is None else len(self.known)
         self.vocab_size = min(known, vocabulary or known)
@@ -101,7 +99,7 @@ def load_llama(
     """
     config = read_config(folder)
     with one_sentence(label):
-        weights: Mapping[str, Tensor] = Checkpoint(folder)
+        weights: Mapping[str, Tensor] = read_tensors(folder)
         if shape:
             dtype = DTYPES.get(precision, torch.float32)
             weights = InShape(weights, config, SHAPES[shape], device=device, dtype=dtype)

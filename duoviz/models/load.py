@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from duoviz.errors import UserError
-from duoviz.models.checkpoint import end_tokens, read_config, unapplied
+from duoviz.models.checkpoint import end_tokens, read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
 from duoviz.models.files import ModelFiles, PairFiles, context_of, fetch_pair, outline, version_of, vocabulary_of
@@ -42,17 +42,14 @@ def target_device() -> str:
 
 
 def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str]:
-    """The precision of the target, on this device, and of the draft beside it."""
-    return target_precision(models, device), "int8" if is_lean(draft.config) else "float32"
+    """The precision of the target, on this device, and of the draft beside it.
 
-
-def target_precision(models: Models, device: str) -> str:
-    """Of a pair's target on this device. A GPU without bfloat16 in hardware, such as a T4, has float16."""
-    if device == "cpu":
-        return "float32"
-    if models.gpu_precision == "bfloat16" and not torch.cuda.is_bf16_supported(including_emulation=False):
-        return "float16"
-    return models.gpu_precision
+    A GPU without bfloat16 in hardware, such as a T4, has float16.
+    """
+    target = "float32" if device == "cpu" else models.gpu_precision
+    if target == "bfloat16" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        target = "float16"
+    return target, "int8" if is_lean(draft.config) else "float32"
 
 
 def memory_needs(
@@ -181,7 +178,6 @@ class PreparedPair:
             draft=self.draft,
             prompt_format=None if tokenizer.has_template else self.prompt_format,
             memory=self.memory,
-            unapplied=unapplied(self.files[0].folder, target.label),
         )
 
 

@@ -41,7 +41,7 @@ class Pair:
     """A loaded target, its tokenizer (see `tokenizers.Tokenizer`), and its draft's source.
 
     eos: the ids that end a text. prompt_format: None where the tokenizer has a chat template, else see
-    `registry.Models`. memory: bytes that the pair was to take, by device. unapplied: see `unapplied.unapplied`.
+    `registry.Models`. memory: bytes that the pair was to take, by device.
     """
 
     name: str
@@ -52,7 +52,6 @@ class Pair:
     draft: DraftSource
     prompt_format: str | None = None
     memory: dict[str, int] = field(default_factory=dict)
-    unapplied: str = ""
 
     @cached_property
     def longest_prompt(self) -> int:

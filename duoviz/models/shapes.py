@@ -38,6 +38,10 @@ class Shape(NamedTuple):
     head_dim: int
 
 
+# What transformers' configs call these sizes.
+FIELDS = (
+    "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "head_dim",
+)  # fmt: skip
 SHAPES = {
     "smollm2-360m": Shape("SmolLM2-360M", 960, 2560, 32, 15, 5, 64),
     "llama-2-7b": Shape("Llama-2-7B", 4096, 11008, 32, 32, 32, 128),
@@ -59,16 +63,9 @@ READ = {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"}
 
 def shape_of(config: dict) -> Shape:
     """The shape of a Llama's config."""
-    heads, hidden = config["num_attention_heads"], config["hidden_size"]
-    return Shape(
-        config["model_type"],
-        hidden,
-        config["intermediate_size"],
-        config["num_hidden_layers"],
-        heads,
-        config.get("num_key_value_heads") or heads,
-        config.get("head_dim") or hidden // heads,
-    )
+    heads = config["num_attention_heads"]
+    left_out = {"num_key_value_heads": heads, "head_dim": config["hidden_size"] // heads}
+    return Shape(config["model_type"], *(config.get(name) or left_out[name] for name in FIELDS))
 
 
 def config_in(shape: Shape, config: dict, *, label: str) -> dict:
@@ -85,15 +82,8 @@ def config_in(shape: Shape, config: dict, *, label: str) -> dict:
     )
     if not fits:
         raise UserError(f"{label} does not fit into {shape.label}'s shape: choose a larger one.")
-    return config | {
-        "hidden_size": shape.hidden,
-        "intermediate_size": shape.inner,
-        "num_hidden_layers": shape.layers,
-        "num_attention_heads": shape.heads,
-        "num_key_value_heads": shape.kv_heads,
-        "head_dim": shape.head_dim,
-        "rms_norm_eps": config["rms_norm_eps"] * old.hidden / shape.hidden,
-    }
+    eps = config["rms_norm_eps"] * old.hidden / shape.hidden
+    return config | dict(zip(FIELDS, shape[1:], strict=True)) | {"rms_norm_eps": eps}
 
 
 def parameters_in(shape: Shape, config: dict) -> int:

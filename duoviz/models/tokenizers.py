@@ -91,7 +91,10 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         # Called for each token of a run: to bound its memory too would take longer than the call.
-        with unless_broken(f"The tokenizer of {self.label} cannot write its tokens"), bounds.timed(bounds.TEXT):
+        with (
+            unless_broken(f"The tokenizer of {self.label} cannot write its tokens"),
+            bounds.bounded(bounds.TEXT, memory=False),
+        ):
             return self.inner.decode(ids, **{"clean_up_tokenization_spaces": self.clean is not None} | options)
 
 
@@ -110,8 +113,6 @@ def unless_broken(sentence: str) -> Iterator[None]:
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer in a model's folder. Raises UserError."""
     with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
-        if (file := files.folder / "tokenizer.json").exists():
-            read_json(file)
         kind = tokenizer_class(files.folder)
         inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
         if not inner.get_vocab():
@@ -140,14 +141,7 @@ def check_tokenizers(tokenizer: Any, target: ModelFiles, draft: ModelFiles) -> N
                 "choose another draft."
             )
         return
-    theirs = known_tokens(load_tokenizer(draft), target)
-    if mine != theirs:
-        first = min(id for _, id in mine.items() ^ theirs.items())
-        one, other = (
-            next((repr(token) for token, id in vocabulary.items() if id == first), "no token")
-            for vocabulary in (mine, theirs)
-        )
+    if mine != known_tokens(load_tokenizer(draft), target):
         raise UserError(
-            f"The tokenizers of {target.label} and {draft.label} differ (id {first} is {one} in the first and "
-            f"{other} in the second), so they cannot be combined: choose another draft."
+            f"The tokenizers of {target.label} and {draft.label} differ: choose a draft with the target's tokenizer."
         )

@@ -24,7 +24,7 @@ def parser() -> Parser:
     corpus.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
     corpus.add_argument("--rows", type=number(1, 10_000_000), default=12_000)
     corpus.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
-    corpus.add_argument("--slots", type=number(1, 100_000), default=192, help="how many texts are written at once")
+    corpus.add_argument("--slots", type=number(1, 100_000), default=64, help="how many texts are written at once")
     corpus.add_argument("--seed", type=number(0, MAX_WHOLE), default=0)
     corpus.set_defaults(run="duoviz.training.commands:write_corpus")
 

@@ -1,6 +1,5 @@
 """The self-chat corpus: rows of token ids that the target wrote to itself."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,15 +17,13 @@ ARRAYS = ("flat", "length", "answer", "greedy", "task")
 class Row:
     """A text: ids int64 [length]; places: where in it the answer's tokens stand, int64, ascending.
 
-    greedy: whether the answer's tokens are the target's most probable ones. file: the number of the row's corpus file.
-    held_out: never trained on.
+    greedy: whether the answer's tokens are the target's most probable ones. held_out: never trained on.
     """
 
     ids: np.ndarray
     places: np.ndarray
     greedy: bool
     task: str
-    file: int
     held_out: bool
 
     @property
@@ -40,15 +37,14 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> list[Row]:
     So is every other row with the same answers.
     """
     rows: list[Row] = []
-    for number, file in enumerate(files):
+    for file in files:
         with np.load(file) as arrays:
             flat, length, answer, greedy, task = (arrays[name] for name in ARRAYS)
         ends = np.cumsum(length)[:-1]
         last = np.arange(len(length)) >= len(length) - held_out
-        texts, answered = np.split(flat.astype(np.int64), ends), np.split(answer, ends)
-        places = map(np.flatnonzero, answered)
-        columns = zip(texts, places, greedy.tolist(), task.tolist(), last.tolist(), strict=True)
-        rows += [Row(ids, mine, best, name, number, tested) for ids, mine, best, name, tested in columns]
+        places = map(np.flatnonzero, np.split(answer, ends))
+        columns = np.split(flat.astype(np.int64), ends), places, greedy.tolist(), task.tolist(), last.tolist()
+        rows += [Row(*row) for row in zip(*columns, strict=True)]
     tested = {row.answer for row in rows if row.held_out}
     return [replace(row, held_out=row.answer in tested) for row in rows]
 
@@ -60,11 +56,6 @@ def whole_texts(rows: Sequence[Row]) -> list[Row]:
     differ = np.flatnonzero((heads != heads[0]).any(axis=0))
     shared = max(1, differ[0] if len(differ) else shortest)
     return [replace(row, places=np.arange(shared, len(row.ids))) for row in rows]
-
-
-def digest(rows: Sequence[Row]) -> str:
-    """A name for these rows' tokens."""
-    return hashlib.sha256(b"".join(row.ids.tobytes() + row.places.tobytes() for row in rows)).hexdigest()[:16]
 
 
 def most_frequent(rows: Sequence[Row], count: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""How often the draft is right on held-out rows: by position in the draft, by task, and when sampled."""
+"""How often the draft is right on held-out rows: by task, by position in the draft, and when sampled."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from duoviz.decoding.sampling import Sampling
-from duoviz.decoding.sampling import scores as drawn_by
 from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.llama import load_llama
@@ -23,34 +21,27 @@ POSITIONS = 8
 def scores(target_folder: Path, student: Student, folder: Path, rows: Sequence[Row]) -> dict:
     """Agreement on these rows of the float32 student, and of its int8 file in `folder`.
 
-    The int8 draft is also scored as it is used, with the copying of that file: by position, and at temperature 1 by
-    Σ min(p, q), which the classical rule accepts, and by how often both draw the same token with the same noise. The
-    target decides in float32, as when it decodes.
+    The int8 draft is also scored as it is used, with the copying of that file: by task, by position, and at temperature
+    1 by Σ min(p, q), which the classical rule accepts. The target decides in float32, as when it decodes.
     """
     target = load_llama(target_folder, precision="float32", label="target", device=target_device())
     draft = load_llama(folder, precision="int8", label="draft")
     copying = Copying(draft, read_config(folder)["copying"])
-    exact, alone, used, overlap, coupled = ([] for _ in range(5))
-    for number, row in enumerate(rows):
-        theirs = answer_logits(target, row)
-        best, student_logits = theirs.argmax(-1), student.logits([row])
+    exact, alone, used, overlap = ([] for _ in range(4))
+    for row in rows:
+        theirs, student_logits = answer_logits(target, row), student.logits([row])
+        best = theirs.argmax(-1)
         exact.append((best == student.known[student_logits.argmax(-1)].cpu()).numpy())
         for same, model in ((alone, draft), (used, copying)):
             ours, known = answer_logits(model, row), model.known
             assert known is not None, "a draft's head names its ids"
             same.append((best == known[ours.argmax(-1)]).numpy())
-        p, q, places = theirs.softmax(-1), ours.softmax(-1), row.places.tolist()
-        sampling = Sampling(temperature=1.0, seed=number)
-        overlap.append(torch.minimum(p[:, known], q).sum(-1).numpy())
-        own, guess = drawn_by(p, places, sampling), drawn_by(q, places, sampling, known=known)
-        coupled.append((own.argmax(-1) == known[guess.argmax(-1)]).numpy())
+        overlap.append(torch.minimum(theirs.softmax(-1)[:, known], ours.softmax(-1)).sum(-1).numpy())
     figures = {
         "top1": share(used),
-        "by_file": [*by((row.file for row in rows), used).values()],
         "by_task": by((row.task for row in rows), used),
         "by_position": by_position([same for row, same in zip(rows, used, strict=True) if row.greedy]),
         "classical at temperature 1": share(overlap),
-        "shared noise at temperature 1": share(coupled),
     }
     return {"float32": share(exact), "int8": share(alone), "copying": figures}
 

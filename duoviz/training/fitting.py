@@ -5,7 +5,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -37,14 +36,6 @@ AT_ONCE = 16
 PRIOR = 8
 
 
-class Copied(NamedTuple):
-    """What a look-up in the text proposes for each answer token: its column in the draft's logits, int64 [n], and
-    weight float32 [n] (0 for none)."""
-
-    column: Tensor
-    weight: Tensor
-
-
 def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Match | None]:
     """What a look-up of up to `longest` tokens finds for each of these places, ascending, in the text before it."""
     grams = NGrams(longest)
@@ -53,8 +44,10 @@ def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Mat
         yield grams.look_up(grams.tokens, end=place)
 
 
-def assumed(rows: Sequence[Row], columns: dict[int, int]) -> Copied:
-    """What copying proposes while the draft learns; columns: of the ids that its head knows."""
+def assumed(rows: Sequence[Row], known: Tensor) -> tuple[Tensor, Tensor]:
+    """What copying proposes for each answer token while the draft learns: its column in the head of the known ids,
+    int64 [n], and its weight, float32 [n], 0 for none."""
+    columns = {token: column for column, token in enumerate(known.tolist())}
     proposed = [
         (columns[match.token], START_WEIGHTS[match.kind][match.length - 1])
         if match and match.token in columns
@@ -62,7 +55,8 @@ def assumed(rows: Sequence[Row], columns: dict[int, int]) -> Copied:
         for row in rows
         for match in matches(row.ids.tolist(), row.places.tolist(), LONGEST)
     ]
-    return Copied(*map(torch.tensor, zip(*proposed, strict=True)))
+    column, weight = zip(*proposed, strict=True)
+    return torch.tensor(column), torch.tensor(weight)
 
 
 def answer_logits(model: LanguageModel, row: Row) -> Tensor:

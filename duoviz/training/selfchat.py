@@ -2,31 +2,26 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, LlamaForCausalLM
 
 from duoviz.training.distillation import load_target
 
 TOPICS = (
-    "a garden", "bread", "the moon", "trains", "a school play", "bees", "rivers", "an old bicycle", "coffee",
-    "a lost key", "winter", "chess", "a small harbour", "volcanoes", "the heart", "music lessons", "a market stall",
-    "glass", "whales", "a birthday", "the printing press", "salt", "a long walk", "maps", "a shy dog", "paint",
-    "clouds", "a power cut", "libraries", "soup", "a football team", "the desert", "mirrors", "a job interview",
-    "spiders", "bridges", "sleep", "a new neighbour", "gold", "the stock market", "a wooden boat", "vaccines",
-    "dinosaurs", "an apple tree", "electric cars", "a night shift", "paper", "the ocean", "a broken window",
-    "photographs", "rice", "a mountain hut", "robots", "the alphabet", "a wedding", "earthquakes", "a choir",
-    "recycling", "owls", "a budget", "the Roman Empire", "sugar", "a train ticket", "stars", "a pottery class",
-    "insulin", "a flooded cellar", "wind power", "a letter", "honey", "the internet", "an island", "running shoes",
-    "a museum", "cotton", "the liver", "a detective", "cheese", "the weather", "a piano", "antibiotics", "penguins",
-    "a street musician", "concrete", "a snowman", "gravity", "tea", "a lighthouse", "democracy", "a robot vacuum",
-    "sharks", "time zones", "a farm", "the brain", "a camping trip", "pearls", "an orchestra", "batteries",
-    "a village fair", "magnets", "the Silk Road", "a grandmother", "tomatoes", "the circus", "a computer virus",
+    "a garden", "bread", "the moon", "trains", "a school play", "bees", "rivers", "coffee", "a lost key", "winter",
+    "chess", "volcanoes", "the heart", "a market stall", "glass", "the printing press", "a long walk", "maps", "clouds",
+    "libraries", "a football team", "a job interview", "bridges", "sleep", "a new neighbour", "the stock market",
+    "vaccines", "dinosaurs", "electric cars", "a night shift", "photographs", "robots", "the alphabet", "earthquakes",
+    "recycling", "a budget", "the Roman Empire", "a train ticket", "stars", "wind power", "a letter", "the internet",
+    "a museum", "a detective", "cheese", "antibiotics", "gravity", "democracy", "batteries", "a computer virus",
 )  # fmt: skip
 LANGUAGES = ("German", "French", "Spanish", "Italian", "Portuguese", "Dutch", "Latin", "Polish")
 NAMES = ("Anna", "Ravi", "Lucas", "Mei", "Tom", "Sofia", "Kofi", "Ines", "Jack", "Yuki", "Maria", "Ben", "Zara", "Olaf")
@@ -81,11 +76,13 @@ OPENINGS = {
     ),
 }  # fmt: skip
 TASKS = tuple(OPENINGS)
-QUESTION_TOKENS, ANSWER_TOKENS, CONTEXT = 176, 160, 448
+QUESTION_TOKENS, ANSWER_TOKENS = 176, 160
 CANDIDATES = 64
 QUESTION_TEMPERATURE, ANSWER_TEMPERATURE = 0.9, 1.0
 # A text whose last tokens are this many repeats of one stretch is a loop.
 LOOP_TOKENS, LONGEST_PERIOD = 60, 20
+# Stands where there is no token.
+PADDING = 0
 
 
 def opening(rng: np.random.Generator, task: str) -> str:
@@ -103,43 +100,6 @@ def opening(rng: np.random.Generator, task: str) -> str:
     )
 
 
-class BatchedTarget:
-    """A Llama-family model that decodes `slots` texts together, each at its own length.
-
-    model: transformers' module on any device, in any precision; this object is its cache.
-    A slot is emptied by starting it again at position 0: what stands beyond a slot's position is never read.
-    """
-
-    def __init__(self, model: LlamaForCausalLM, *, slots: int):
-        self.model: Any = model
-        self.device, config = model.device, self.model.config
-        shape = (config.num_hidden_layers, 2, slots, config.num_key_value_heads, CONTEXT, config.head_dim)
-        self.cache = torch.zeros(shape, dtype=model.dtype, device=self.device)
-        self.slots = torch.arange(slots, device=self.device)
-        self.positions = torch.zeros_like(self.slots)
-        self.places = torch.arange(CONTEXT, device=self.device)
-
-    @torch.inference_mode()
-    def step(self, ids: Sequence[int], positions: Sequence[int]) -> Tensor:
-        """Logits [slots, vocabulary] after one more token a slot."""
-        tokens, self.positions = torch.tensor([ids, positions], device=self.device)
-        # The whole cache is read each step: a slice of it would be copied before every product, which costs more.
-        seen = (self.places <= self.positions[:, None])[:, None, None]
-        out = self.model(
-            tokens[:, None], position_ids=self.positions[:, None], attention_mask=seen, past_key_values=self
-        )
-        return out.logits[:, 0]
-
-    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Called by each layer with its new keys and values, [slots, kv heads, 1, head size] each.
-
-        Returns all of its keys and values, [slots, kv heads, context, head size] each.
-        """
-        for every, new in zip(self.cache[layer], (keys, values), strict=True):
-            every[self.slots, :, self.positions] = new[:, :, 0]
-        return self.cache[layer, 0], self.cache[layer, 1]
-
-
 class Format(NamedTuple):
     """The chat template's pieces as token ids: before a question, between question and answer, and after an answer."""
 
@@ -149,61 +109,19 @@ class Format(NamedTuple):
     end: int
 
 
+@dataclass
 class Text:
-    """A row while it is written. fed: how many of its tokens the target has in its cache.
+    """A row while it is written; answer: for each id whether it is one of an answer, 0 or 1."""
 
-    key: of the noise that its tokens are drawn with, int64. begun: where its question or answer begins. turns: how many
-    answers it still lacks.
-    """
+    row: int
+    task: str
+    greedy: bool
+    ids: list[int]
+    answer: list[int]
 
-    def __init__(
-        self, row: int, opening: Sequence[int], chat: Format, *, task: str, greedy: bool, turns: int, key: int
-    ):
-        self.row, self.task, self.greedy, self.turns, self.key, self.chat = row, task, greedy, turns, key, chat
-        self.ids = [*chat.begin, *opening]
-        self.answer = [0] * len(self.ids)
-        self.begun, self.fed = len(self.ids), len(chat.begin) - 1
-        self.answering = self.done = False
-
-    @property
-    def temperature(self) -> float:
-        """0: the most probable token is taken."""
-        if not self.answering:
-            return QUESTION_TEMPERATURE
-        return 0.0 if self.greedy else ANSWER_TEMPERATURE
-
-    def went_on(self, token: int) -> None:
-        """One more token is in the cache; after the last one the target chose this one."""
-        self.fed += 1
-        if self.fed == len(self.ids):
-            self.write(token)
-        self.done = self.done or len(self.ids) >= CONTEXT - 1
-
-    def write(self, token: int) -> None:
-        self.ids.append(token)
-        self.answer.append(int(self.answering))
-        written, ended = self.ids[self.begun :], token == self.chat.end
-        if not self.answering:
-            if ended or len(written) >= QUESTION_TOKENS:
-                # An ended question has written the first token of what comes between it and its answer.
-                self.give(self.chat.between[ended:])
-                self.answering = True
-        elif ended or len(written) >= ANSWER_TOKENS or loops(written):
-            self.turns -= 1
-            self.answering = False
-            if ended and self.turns:
-                self.give(self.chat.again)
-            else:
-                self.done = True
-
-    def give(self, tokens: Sequence[int]) -> None:
-        """Let these tokens come next; the part after them begins there."""
-        if len(self.ids) + len(tokens) >= CONTEXT - 1:
-            self.done = True
-            return
+    def add(self, tokens: Sequence[int], *, answer: bool = False) -> None:
         self.ids += tokens
-        self.answer += [0] * len(tokens)
-        self.begun = len(self.ids)
+        self.answer += [int(answer)] * len(tokens)
 
 
 def loops(ids: Sequence[int]) -> bool:
@@ -214,28 +132,31 @@ def loops(ids: Sequence[int]) -> bool:
     )
 
 
-def chosen(logits: Tensor, texts: Sequence[Text]) -> list[int]:
-    """The target's next token of each text; logits [texts, vocabulary]."""
-    values, candidates = logits.topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
-    keys, places = torch.tensor([[text.key, len(text.ids)] for text in texts], device=logits.device).T
-    temperature = torch.tensor([text.temperature for text in texts], device=logits.device)[:, None]
-    drawn = (values.float() / temperature + gumbel(keys, places, values.shape[-1])).argmax(dim=-1, keepdim=True)
-    return candidates.gather(-1, drawn.masked_fill(temperature == 0, 0))[:, 0].tolist()
+def looping(ids: Tensor, scores: Any) -> Tensor:
+    """For `generate`: which of these texts loop, bool [texts]."""
+    last = ids[:, -LOOP_TOKENS - LONGEST_PERIOD :].tolist()
+    return torch.tensor([loops(text) for text in last], device=ids.device)
 
 
-def gumbel(key: Tensor, place: Tensor, count: int) -> Tensor:
-    """Gumbel noise, float32 [slots, count], a function of each slot's key and place alone (SplitMix64's mixing)."""
-    x = key + place * -0x61C8864680B583EB
-    x = x[:, None] + torch.arange(1, count + 1, device=key.device) * -0x2B5A8A5A3D1B1D35
-    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
-        x = (x ^ shifted(x, shift)) * factor
-    uniform = (shifted(x ^ shifted(x, 31), 11).double() + 0.5) / 2**53
-    return -(-uniform.log()).log().float()
-
-
-def shifted(x: Tensor, bits: int) -> Tensor:
-    """int64 as if unsigned, shifted to the right."""
-    return (x >> bits) & ((1 << (64 - bits)) - 1)
+@torch.inference_mode()
+def go_on(target: Any, texts: Sequence[Text], *, end: int, most: int, temperature: float, answer: bool = False) -> None:
+    """Let the target go on with each text up to its `end`, by at most so many tokens; temperature 0: greedily."""
+    if not texts:
+        return
+    given = [torch.tensor(text.ids) for text in texts]
+    ids, seen = (
+        pad_sequence(parts, batch_first=True, padding_value=PADDING, padding_side="left").to(target.device)
+        for parts in (given, [torch.ones_like(part) for part in given])
+    )
+    how = {"do_sample": True, "temperature": temperature, "top_k": CANDIDATES} if temperature else {"do_sample": False}
+    written = target.generate(
+        ids, attention_mask=seen, max_new_tokens=most, eos_token_id=end, pad_token_id=PADDING,
+        stopping_criteria=[looping], **how,
+    )  # fmt: skip
+    for text, tokens in zip(texts, written[:, ids.shape[1] :].tolist(), strict=True):
+        while tokens and tokens[-1] == PADDING:
+            tokens.pop()
+        text.add(tokens, answer=answer)
 
 
 def chat_format(tokenizer) -> Format:
@@ -248,32 +169,32 @@ def chat_format(tokenizer) -> Format:
     return Format(begin=begin, between=between, again=again[1:], end=again[0])
 
 
-def write_texts(target: BatchedTarget, tokenizer, rows: Iterator[int], *, seed: int) -> Iterator[Text]:
-    """Complete rows, as they are finished; a finished text's slot goes to the next row."""
-    chat, count = chat_format(tokenizer), len(target.slots)
-    # Every text begins alike: that part is computed once and stays at the front of each slot.
-    for position, token in enumerate(chat.begin[:-1]):
-        target.step([token] * count, [position] * count)
-    begun = (beginning(tokenizer, chat, row, seed) for row in rows)
-    slots = [next(begun, None) for _ in range(count)]
-    while active := {slot: text for slot, text in enumerate(slots) if text}:
-        # A slot without a row is fed what nobody reads.
-        fed = [(text.ids[text.fed], text.fed) if text else (0, 0) for text in slots]
-        logits = target.step(*zip(*fed, strict=True))
-        tokens = chosen(logits[list(active)], list(active.values()))
-        for (slot, text), token in zip(active.items(), tokens, strict=True):
-            text.went_on(token)
-            if text.done:
-                yield text
-                slots[slot] = next(begun, None)
+def write_texts(target: LlamaForCausalLM, tokenizer: Any, rows: Sequence[int], *, seed: int) -> list[Text]:
+    """The rows of these numbers, which are written together; an ended conversation goes on for a second turn."""
+    chat = chat_format(tokenizer)
+    texts = [beginning(tokenizer, chat, row, seed) for row in rows]
+    torch.manual_seed(hash((seed, *rows)))
+    asked = texts
+    while asked:
+        go_on(target, asked, end=chat.end, most=QUESTION_TOKENS, temperature=QUESTION_TEMPERATURE)
+        for text in asked:
+            # An ended question has the first token of what comes between it and its answer.
+            text.add(chat.between[text.ids[-1] == chat.end :])
+        for greedy, temperature in ((True, 0.0), (False, ANSWER_TEMPERATURE)):
+            mine = [text for text in asked if text.greedy == greedy]
+            go_on(target, mine, end=chat.end, most=ANSWER_TOKENS, temperature=temperature, answer=True)
+        first = asked is texts
+        asked = [text for text in texts if first and text.task == "mt_bench" and text.ids[-1] == chat.end]
+        for text in asked:
+            text.add(chat.again)
+    return texts
 
 
-def beginning(tokenizer, chat: Format, row: int, seed: int) -> Text:
+def beginning(tokenizer: Any, chat: Format, row: int, seed: int) -> Text:
     """How a row begins, all of which follows from the seed and the row."""
     rng, task = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)]
-    given = tokenizer.encode(opening(rng, task), add_special_tokens=False)
-    greedy, turns = bool(rng.random() < 0.6), 2 if task == "mt_bench" else 1
-    return Text(row, given, chat, task=task, greedy=greedy, turns=turns, key=int(rng.integers(1 << 62)))
+    ids = [*chat.begin, *tokenizer.encode(opening(rng, task), add_special_tokens=False)]
+    return Text(row, task, bool(rng.random() < 0.6), ids, [0] * len(ids))
 
 
 def read_lines(file: Path) -> list[dict]:
@@ -302,30 +223,27 @@ def pack(rows: Sequence[dict]) -> dict[str, np.ndarray]:
 
 
 def make_corpus(target_folder: Path, out: Path, *, rows: int, minutes: float, slots: int, seed: int) -> None:
-    """Write a corpus of up to `rows` rows to `out` (npz), stopping after `minutes`.
+    """Write a corpus of up to `rows` rows to `out` (npz), `slots` at once, stopping after `minutes`.
 
     Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
     """
     tokenizer = AutoTokenizer.from_pretrained(target_folder)
-    target = BatchedTarget(load_target(target_folder, torch.bfloat16), slots=slots)
+    target = load_target(target_folder, torch.bfloat16)
     lines = out.with_suffix(".jsonl")
     done = read_lines(lines)
     lines.write_text("".join(json.dumps(row) + "\n" for row in done))
     wanted = sorted(set(range(rows)) - {row["row"] for row in done})
-    begin, answers = time.perf_counter(), 0
-    with lines.open("a") as file:
-        for count, text in enumerate(write_texts(target, tokenizer, iter(wanted), seed=seed), 1):
-            done.append({name: getattr(text, name) for name in ("row", "task", "greedy", "ids", "answer")})
-            file.write(json.dumps(done[-1]) + "\n")
-            file.flush()
-            answers += sum(text.answer)
-            spent = (time.perf_counter() - begin) / 60
-            if count % 100 == 0:
-                left = min(minutes - spent, spent * (len(wanted) - count) / count)
-                speed = answers / spent / 60
-                print(f"{len(done):,} rows, {speed:.0f} answer tokens/s, {left:.1f} min left", flush=True)
-            if spent >= minutes:
-                break
+    begin = time.perf_counter()
+    for start in range(0, len(wanted), slots):
+        written = [asdict(text) for text in write_texts(target, tokenizer, wanted[start : start + slots], seed=seed)]
+        with lines.open("a") as file:
+            file.writelines(json.dumps(row) + "\n" for row in written)
+        done += written
+        spent = (time.perf_counter() - begin) / 60
+        left = min(minutes - spent, spent * (len(wanted) / (start + len(written)) - 1))
+        print(f"{len(done):,} rows, {max(0.0, left):.1f} min left", flush=True)
+        if spent >= minutes:
+            break
     arrays = pack(done)
     np.savez_compressed(out, **arrays)  # pyright: ignore[reportArgumentType]
     print(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-import torch.nn.functional as F
 from safetensors.torch import save_file
 from torch import Tensor, nn
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, LlamaModel
-from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
-from duoviz.models.checkpoint import Checkpoint, read_config
+from duoviz.models.checkpoint import read_config, read_tensors
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
 from duoviz.training.corpus import Row, padded
@@ -29,14 +27,6 @@ OURS = ("embedding_rank", "output_tokens")
 RIDGE = 1e-2
 # A logit that no other makes up for.
 NEVER = -1e9
-
-
-class RMSNorm(LlamaRMSNorm):
-    """In the input's own precision: under autocast a float32 weight would keep torch from its fused kernel."""
-
-    def forward(self, hidden_states: Tensor) -> Tensor:
-        weight = self.weight.to(hidden_states.dtype)
-        return F.rms_norm(hidden_states, weight.shape, weight, self.variance_epsilon)
 
 
 class Embedding(nn.Embedding):
@@ -64,14 +54,8 @@ class Student(nn.Module):
         width = shape["hidden_size"]
         self.model = LlamaModel(LlamaConfig(**{name: shape[name] for name in LLAMA}, use_cache=False))
         self.model.embed_tokens = Embedding(shape["vocab_size"], shape["embedding_rank"], width)
-        for layer in self.model.layers:
-            layer.input_layernorm, layer.post_attention_layernorm = self.norm(), self.norm()
-        self.model.norm = self.norm()
         self.lm_head = nn.Linear(width, len(known), bias=False)
         self.register_buffer("known", known.clone())
-
-    def norm(self) -> RMSNorm:
-        return RMSNorm(self.shape["hidden_size"], eps=self.shape["rms_norm_eps"])
 
     @property
     def device(self) -> torch.device:
@@ -85,27 +69,12 @@ class Student(nn.Module):
         """Of the known ids, for each answer token of the rows, [n, ids]."""
         return self.lm_head(self.hidden(*padded(rows)))
 
-    @torch.no_grad()
-    def change_head(self, known: Tensor, table: Tensor, *, ridge: float = RIDGE) -> None:
-        """Give it a head for other ids; rows that it has not are guessed from the target's.
 
-        table: the target's head, float32 [vocabulary, width]. The guess is the linear map that leads best from the
-        target's rows to the student's own.
-        """
-        weight = table[known] @ ridge_map(table[self.known], self.lm_head.weight, ridge=ridge)
-        old = torch.isin(known, self.known)
-        weight[old] = self.lm_head.weight[torch.searchsorted(self.known, known[old])]
-        self.shape = self.shape | {"output_tokens": len(known)}
-        self.lm_head = nn.Linear(weight.shape[1], len(known), bias=False, device=weight.device)
-        self.lm_head.weight.copy_(weight)
-        self.known = known.clone()
-
-
-def ridge_map(x: Tensor, y: Tensor, *, ridge: float = RIDGE) -> Tensor:
+def ridge_map(x: Tensor, y: Tensor) -> Tensor:
     """The linear map that leads best from rows x [n, a] to rows y [n, b], float32 [a, b], solved in float64."""
     x, y = x.double(), y.double()
     gram = x.T @ x
-    gram += ridge * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
+    gram += RIDGE * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
     return torch.linalg.solve(gram, x.T @ y).float()
 
 
@@ -133,7 +102,7 @@ def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: in
 
 def read_student(folder: Path) -> Student:
     """A saved draft, to be trained further; its matrices are what int8 left of them."""
-    config, tensors = read_config(folder), Checkpoint(folder)
+    config, tensors = read_config(folder), read_tensors(folder)
     student = Student({name: config[name] for name in (*LLAMA, *OURS)}, tensors["lm_head.known"].long())
     with torch.no_grad():
         for name, parameter in student.named_parameters():

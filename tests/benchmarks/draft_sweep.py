@@ -47,13 +47,13 @@ HEAD = ["draft", "MB", "float32", "int8", "copying", "α₁ … α₄", "T=1", "
 
 def sweep(target_folder: Path, corpus: Sequence[Row], out: Path, *, tokens: int) -> None:
     """Train each variant for `tokens` tokens into its own folder of `out`; finished ones are kept."""
-    teacher, scored = load_teacher(target_folder), sample([row for row in corpus if row.held_out], SCORED_ROWS)
+    scored = sample([row for row in corpus if row.held_out], SCORED_ROWS)
     for number, change in enumerate(CHANGES, 1):
         recipe, folder = replace(BASE, tokens=tokens, **change), out / named(change)
         if (folder / "result.json").is_file():
             continue
         print(f"{number} of {len(CHANGES)}: {named(change)}")
-        progress = train(teacher, corpus, recipe)
+        progress = train(load_teacher(target_folder), corpus, recipe)
         save_draft(progress.student, folder)
         result = {"change": change, "recipe": asdict(recipe), "minutes": progress.log[-1]["minutes"]}
         result["megabytes"] = round((folder / "model.safetensors").stat().st_size / 1e6, 1)

@@ -4,27 +4,21 @@ import json
 
 from tests.models.folders import TEMPLATE, folder, llama, tokenizer
 
-LOOP = "{{% for a in range(99999) %}}{{% for b in range(99999) %}}{}{{% endfor %}}{{% endfor %}}"
-# What runs on until its process is ended, by loops and in one operation of machine code.
-ENDLESS = {"a loop": LOOP.format(""), "one number": "{{ 10 ** (10 ** 9) }}"}
-LARGE = {
-    "a product": "{{ messages[0]['content'] * 10 ** 11 }}",
-    "growth": "{% set n = namespace(s='xxxxxxxx') %}{% for i in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
-}
 # What fails, and how the reason begins.
 FAILING = {
-    "{{ raise_exception('no such role') }}": "no such role",
     "{{ raise_exception('x' * 1000) }}": "x{200}",
     "{{ raise_exception('') }}": "TemplateError",
     "{% for %}": "Expected an expression",
     "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}": "maximum recursion depth",
     "{{ messages.__class__.__mro__ }}": "access to attribute '__class__'",
-    "{{ 1 / 0 }}": "division by zero",
     "{{ '\\ud800' }}": "it writes an invalid character",
-    " \n": "it writes nothing",
     "{% for message in messages %}{{ message['text'] }}{% endfor %}": "it writes nothing",
 }
-TEMPLATES = ENDLESS | LARGE | {"long": "{{ 'x' * 10 ** 5 }}"}
+TEMPLATES = {
+    "a loop": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "a product": "{{ messages[0]['content'] * 10 ** 11 }}",
+    "long": "{{ 'x' * 10 ** 5 }}",
+}
 
 # Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic. Few
 # letters do for the second one.

@@ -4,6 +4,7 @@ import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numba
 import numpy as np
@@ -15,8 +16,7 @@ from duoviz.models.attention import TOGETHER
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
-from duoviz.models.llama import Llama, load_llama
-from duoviz.models.llama_config import LlamaConfig
+from duoviz.models.llama import load_llama
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
@@ -24,7 +24,7 @@ from duoviz.models.vectors import exponential
 from duoviz.models.weights import Matrix
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
 from tests.until import wait_until
-from tests.weights import VOCABULARY, tiny_weights
+from tests.weights import VOCABULARY
 
 
 @pytest.fixture(scope="module")
@@ -78,14 +78,20 @@ def test_the_bits_are_the_same_alone_in_a_chain_and_in_a_tree(large, precision):
     assert torch.equal(model.forward([4]), following)
 
 
-@pytest.mark.parametrize("threads", [2, 8])
-def test_the_bits_are_the_same_with_any_number_of_threads(large, threads, set_threads):
-    model, ids = loaded(large), random_ids(TILE + 3)
+@pytest.mark.parametrize("threads, lent", [(2, False), (8, False), (1, True), (2, True)])
+def test_the_bits_are_the_same_with_any_number_of_threads_and_with_a_core_that_is_lent(
+    large, threads, lent, set_threads
+):
+    model, ids, busy = loaded(large), random_ids(TILE + 3), np.zeros(1, np.int64)
     alone = model.forward(ids)
     set_threads(threads)
-    for _ in range(3):
+    for number in range(20):
         model.crop(0)
-        assert torch.equal(model.forward(ids), alone)
+        busy[0] = number % 2
+        with borrowing(tuple(available_cores())[:1], busy) if lent else nullcontext():
+            if number % 2:
+                threading.Timer(0.002, busy.fill, (0,)).start()
+            assert torch.equal(model.forward(ids), alone)
 
 
 def test_several_threads_may_each_use_a_model_of_their_own(large):
@@ -111,7 +117,7 @@ def test_products(rows, kind, tolerance):
     panels = Panels(1, *matrix.shape, kind)
     panels.set(0, Matrix(torch.from_numpy(matrix)))
     scale, bias = np.random.rand(2, 3 * PANEL).astype(np.float32)
-    kernels.product(x, panels.panels[0], scale, bias, y, 1, 3)
+    kernels.product(x, panels.made._replace(scale=scale[None], bias=bias[None]), 0, y, 1, 3)
     exact = x.astype(np.float64) @ matrix.T * scale + bias
     np.testing.assert_allclose(y[:, PANEL:], exact[:, PANEL:], rtol=1e-4, atol=tolerance)
     assert np.isnan(y[:, :PANEL]).all()
@@ -130,7 +136,7 @@ def test_a_sum_of_the_largest_whole_numbers_fits(columns):
     panels, x = Panels(1, PANEL, columns, np.int8), np.full((1, columns), 3, np.float32)
     panels.set(0, Matrix(torch.full((PANEL, columns), -128, dtype=torch.int8)))
     y = np.zeros((1, PANEL), np.float32)
-    kernels.product(x, panels.panels[0], np.ones(PANEL, np.float32), panels.bias[0], y, 0, 1)
+    kernels.product(x, panels.made, 0, y, 0, 1)
     np.testing.assert_allclose(y, -3 * 128 * columns, rtol=1e-5)
 
 
@@ -148,37 +154,6 @@ def test_an_id_or_a_row_that_is_none_is_refused(large, wrong):
         loaded(large).forward([3, wrong])
     with pytest.raises(IndexError):
         loaded(large).forward([3, 4], rows=[wrong])
-
-
-def test_a_table_wider_than_the_model():
-    config, weights = tiny_weights(3)
-    weights = weights | {
-        "model.embed_tokens.weight": torch.randn(VOCABULARY, 70).double(),
-        "model.embed_tokens.projection.weight": torch.randn(32, 70).double(),
-    }
-    exact, ours = (
-        Llama(LlamaConfig.from_dict(config), weights, precision=precision) for precision in ("float64", "float32")
-    )
-    # All of the context, to its end.
-    ids = random_ids(256)
-    assert torch.allclose(exact.forward(ids), ours.forward(ids).double(), atol=1e-3)
-
-
-def test_a_thread_that_is_late_is_waited_for():
-    """One part begins only once all have ended the one before, also where the others sleep meanwhile."""
-    team, log = Team(3), []
-    late = threading.Event()
-
-    def part(meeting, rank, threads):
-        for number in range(3):
-            if rank == number:
-                late.wait(0.05)
-            log.append(number)
-            wait_for_all(meeting, threads)
-
-    team.run(part)
-    team.run(part)
-    assert log == [0] * 3 + [1] * 3 + [2] * 3 + [0] * 3 + [1] * 3 + [2] * 3
 
 
 @pytest.mark.parametrize("borrowed_in", [0, 2, None])
@@ -212,25 +187,11 @@ def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypat
     decoder, allowed = loaded(large).decoder, []
     monkeypatch.setattr(compiled_decoder, "team", lambda most: allowed.append(most) or team(1))
     weights = decoder.weights
-    size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
+    size = sum(part.panels.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
     for share, rows in ((3.5, 1), (3.5, 32), (0.01, 3)):
         monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / share)
         decoder.forward([3] * rows, range(rows), np.tri(rows, dtype=np.bool_), [0])
     assert allowed == [3, 7, 1]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_the_bits_are_the_same_with_a_core_that_is_borrowed_meanwhile(large, threads, set_threads):
-    model, ids, busy = loaded(large), random_ids(TILE + 3), np.zeros(1, np.int64)
-    alone = model.forward(ids)
-    set_threads(threads)
-    for number in range(20):
-        model.crop(0)
-        busy[0] = number % 2
-        with borrowing(tuple(available_cores())[:1], busy):
-            if number % 2:
-                threading.Timer(0.002, busy.fill, (0,)).start()
-            assert torch.equal(model.forward(ids), alone)
 
 
 def test_a_part_that_fails_leaves_no_other_waiting(set_threads):
@@ -253,7 +214,7 @@ def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
     model = loaded(large)
     model.forward([3])
     decoder = weakref.ref(model.decoder)
-    panels = weakref.ref(model.decoder.weights.head.base)
+    panels = weakref.ref(model.decoder.weights.head.panels.base)
     del model
     # Its helper may just be about to let it go.
     wait_until(lambda: decoder() is None and panels() is None)

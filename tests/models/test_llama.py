@@ -2,15 +2,11 @@
 
 import pytest
 import transformers as hf
-from safetensors.torch import load_file, save_file
 
-from duoviz.errors import UserError
-from duoviz.models.checkpoint import read_config
 from duoviz.models.language_model import ContextFull
 from duoviz.models.llama import load_llama
-from duoviz.models.llama_config import is_lean, rotary
+from duoviz.models.llama_config import is_lean
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids, saved
-from tests.tiny import VOCABULARY
 
 LATE = dict(use_sliding_window=True, max_window_layers=1)
 WINDOWS = {
@@ -40,37 +36,6 @@ def test_which_models_the_lean_decoder_does():
     assert not is_lean({"model_type": "gpt_neox"})
     for change in ({"hidden_act": "gelu"}, {"rope_parameters": LINEAR | {"rope_type": "proportional"}}):
         assert not is_lean(hf.LlamaConfig(**SHAPE, **change).to_dict())
-
-
-def test_a_config_written_by_an_older_transformers_reads_the_same(tmp_path):
-    (tmp_path / "config.json").write_text(
-        '{"model_type": "llama", "rope_theta": 5e5, "rope_scaling": {"type": "dynamic", "factor": 2.0}}'
-    )
-    config = read_config(tmp_path)
-    assert rotary(config)["rope_type"] == "dynamic" and config["rope_parameters"]["rope_theta"] == 5e5
-
-
-@pytest.mark.parametrize("precision", ["float64", "int8"])
-@pytest.mark.parametrize("vocabulary", [30, 50])
-def test_another_models_vocabulary_crashes_neither_side(precision, vocabulary, tmp_path):
-    folder = saved(exact_model("qwen2"), tmp_path)
-    plain = load_llama(folder, precision=precision, label="tiny")
-    model = load_llama(folder, precision=precision, label="tiny", vocabulary=vocabulary)
-    known = min(vocabulary, VOCABULARY)
-    ids = [5, 6, known - 1]
-    assert model.vocab_size == known
-    assert close(model.forward(ids).double(), plain.forward(ids)[:, :known].double())
-    assert model.forward([vocabulary - 1]).isfinite().all()
-
-
-@pytest.mark.parametrize("name", ["model.layers.1.self_attn.k_proj.bias", "lm_head.weight"])
-def test_a_missing_tensor_is_named(name, tmp_path):
-    file = saved(exact_model("qwen2"), tmp_path) / "model.safetensors"
-    tensors = load_file(file)
-    del tensors[name]
-    save_file(tensors, file)
-    with pytest.raises(UserError, match=f"The weights of tiny lack the tensor {name}"):
-        load_llama(tmp_path, precision="float32", label="tiny")
 
 
 def test_a_checkpoint_in_several_files(tmp_path):

@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +11,8 @@ import torch
 from duoviz.errors import UserError
 from duoviz.models import hub, load
 from duoviz.models.copying import Copying
-from duoviz.models.load import check_room, load_pair, prepare_pair, target_precision
+from duoviz.models.files import ModelFiles
+from duoviz.models.load import check_room, load_pair, precisions, prepare_pair
 from duoviz.models.registry import Models
 from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, set_config, texts
 
@@ -71,18 +72,24 @@ def test_models_that_do_not_fit_in_memory(two, monkeypatch):
         load_pair(str(two[0]))
 
 
-def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(two, monkeypatch):
-    loaded, checked = [], []
+@pytest.fixture
+def on_gpu(monkeypatch):
+    """Targets are for a GPU, but loaded on the CPU; what each model was loaded with, and what was to fit in memory."""
+    loaded, checked, load_model = [], [], load.load_model
 
     def record(folder, **options):
         loaded.append(options)
         return load_model(folder, **(options | {"device": "cpu"}))
 
-    load_model = load.load_model
     monkeypatch.setattr(load, "load_model", record)
     monkeypatch.setattr(load, "target_device", lambda: "cuda")
     monkeypatch.setattr(load, "check_fit", checked.append)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **options: True)
+    return loaded, checked
+
+
+def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(two, on_gpu):
+    loaded, checked = on_gpu
     pair = load_pair(f"{two[0]} + {two[1]}")
     assert (loaded[0]["precision"], loaded[0]["device"]) == ("bfloat16", "cuda")
     half = 2 * sum(p.numel() for p in llama().parameters())
@@ -91,31 +98,21 @@ def test_on_a_gpu_the_pair_names_the_precision_and_each_side_has_its_own_memory(
     assert loaded[1].get("device", "cpu") == "cpu"
 
 
-@pytest.mark.parametrize("capability, precision", [((7, 5), "float16"), ((8, 0), "bfloat16")])
-def test_a_gpu_without_bfloat16_has_float16(capability, precision, monkeypatch):
-    properties = SimpleNamespace(major=capability[0], minor=capability[1])
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    assert target_precision(Models("a", "b"), "cuda") == precision
-    assert target_precision(Models("a", "b", gpu_precision="float32"), "cuda") == "float32"
-    assert target_precision(Models("a", "b"), "cpu") == "float32"
+@pytest.mark.parametrize("kind, precision", [("float32", "float32"), ("bfloat16", "float16")])
+def test_a_gpu_without_bfloat16_has_float16(kind, precision, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda *, including_emulation: including_emulation)
+    models, draft = Models("a", "b", gpu_precision=kind), ModelFiles("draft", Path(), {"model_type": "gpt_neox"}, 0)
+    assert precisions(models, draft, "cuda")[0] == precision and precisions(models, draft, "cpu")[0] == "float32"
 
 
-@pytest.mark.parametrize("kind", [llama, neox])
-def test_a_target_that_overflows_in_float16_is_a_sentence(kind, two, tmp_path, monkeypatch):
-    monkeypatch.setattr(load, "target_device", lambda: "cuda")
-    monkeypatch.setattr(load, "check_fit", lambda needs: None)
+@pytest.mark.parametrize("kind, last", [(llama, "down_proj"), (neox, "4h_to_h.weight")])
+def test_a_target_that_overflows_in_float16_is_a_sentence(kind, last, two, tmp_path, on_gpu, monkeypatch):
     monkeypatch.setattr(load, "precisions", lambda *arguments: ("float16", "int8"))
-    on_cpu = load.load_model
-    monkeypatch.setattr(load, "load_model", lambda folder, **options: on_cpu(folder, **(options | {"device": "cpu"})))
     model = kind()
     assert load_pair(f"{folder(tmp_path / 'fits', model)} + {two[1]}").target.precision == "float16"
     with torch.no_grad():
         model.get_input_embeddings().weight *= 1e5
-        next(part for name, part in model.named_parameters() if "down_proj" in name or "4h_to_h.weight" in name).mul_(
-            1e6
-        )
+        next(part for name, part in model.named_parameters() if last in name).mul_(1e6)
     with pytest.raises(UserError, match="too-large overflows in float16, and this GPU has no bfloat16"):
         load_pair(f"{folder(tmp_path / 'too-large', model)} + {two[1]}")
 

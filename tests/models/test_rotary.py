@@ -21,22 +21,12 @@ def longrope(**more):
 
 
 LATER = {"original_max_position_embeddings": 32}
-SCALES = {"short_mscale": 1.1, "long_mscale": 1.3}
 # The rotary embeddings that a longer text changes, with the length from which on it does.
 LENGTHS = {
     "llama, longrope": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=longrope(**LATER)), 32),
     "qwen2, longrope": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, **LATER, rope_parameters=longrope()), 32),
-    "llama, dynamic": (
-        hf.LlamaForCausalLM,
-        hf.LlamaConfig(**SHORT, rope_parameters=DYNAMIC),
-        48,
-    ),
+    "llama, dynamic": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHORT, rope_parameters=DYNAMIC), 48),
     "phi3": (hf.Phi3ForCausalLM, hf.Phi3Config(**SHAPE, **LATER, rope_parameters=longrope(), pad_token_id=0), 32),
-    "phimoe": (
-        hf.PhimoeForCausalLM,
-        hf.PhimoeConfig(**SHAPE, **LATER, rope_parameters=longrope(**LATER, **SCALES)),
-        32,
-    ),
 }
 
 

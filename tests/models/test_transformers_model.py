@@ -7,28 +7,8 @@ from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
 from duoviz.models.transformers_model import TransformersModel, load_transformers
-from tests.models.reference import HIDDEN, OTHERS, TOKENS, close, expected, other_model, random_ids, wrapped
+from tests.models.reference import HIDDEN, OTHERS, TOKENS, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_the_probes_found(name):
-    model = wrapped(other_model(*OTHERS[name]))
-    assert model.supports_tree and model.length == 0
-    assert (model.context_limit, model.vocab_size) == (64, VOCABULARY)
-
-
-@pytest.mark.parametrize("vocabulary", [30, 50])
-def test_another_models_vocabulary_crashes_neither_side(vocabulary):
-    reference = other_model(*OTHERS["gpt-neox"])
-    ids, known = [5, 6, 29], min(vocabulary, VOCABULARY)
-    before = expected(reference, ids)
-    model = wrapped(reference, vocabulary=vocabulary)
-    assert model.vocab_size == known and close(model.forward(ids), before[:, :known])
-    assert model.forward([vocabulary - 1]).shape == (1, known)
-    model.crop(0)
-    assert not model.model.get_input_embeddings().weight[VOCABULARY:vocabulary].any()
-
 
 GEMMA = dict(**HIDDEN, num_key_value_heads=2, head_dim=8, max_position_embeddings=64)
 

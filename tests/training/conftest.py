@@ -57,9 +57,3 @@ def tested(corpus):
 @pytest.fixture
 def teacher(target):
     return Teacher(target, torch.float32)
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    """The teacher's states do not outlive a test."""
-    monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))

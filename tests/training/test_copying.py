@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
 from duoviz.training import fitting
@@ -13,7 +14,7 @@ from tests.weights import tiny_decoder
 
 
 def row(ids, places):
-    return Row(np.array(ids), np.array(places), greedy=True, task="qa", file=0, held_out=True)
+    return Row(np.array(ids), np.array(places), greedy=True, task="qa", held_out=True)
 
 
 def test_a_weight_is_how_often_the_look_up_is_right_where_the_draft_knows_nothing():
@@ -47,8 +48,7 @@ def test_fitted_on_a_corpus_and_written_to_the_config(tmp_path):
 def test_what_is_assumed_is_the_look_up_before_each_answer_token(monkeypatch):
     monkeypatch.setattr(fitting, "START_WEIGHTS", [[number / 10 for number in range(1, 9)]] * 3)
     text = [5, 6, 7, 5, 6, 7, 5, 9]
-    found = assumed([row(text, [3, 5, 6, 7])], {5: 1, 6: 2, 7: 3})
+    columns, weights = assumed([row(text, [3, 5, 6, 7])], torch.tensor([4, 5, 6, 7]))
     # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 5 6 7 5 → 6.
-    assert found.column.tolist() == [0, 3, 1, 2]
-    assert found.weight.tolist() == pytest.approx([0, 0.2, 0.3, 0.4])
-    assert assumed([row(text, [5])], {5: 0, 6: 1}).weight.tolist() == [0]  # the head does not know 7
+    assert columns.tolist() == [0, 3, 1, 2] and weights.tolist() == pytest.approx([0, 0.2, 0.3, 0.4])
+    assert assumed([row(text, [5])], torch.tensor([5, 6]))[1].tolist() == [0]  # the head does not know 7

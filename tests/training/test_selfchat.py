@@ -1,4 +1,4 @@
-"""The target's talk with itself: batched decoding, the parts of a row, duplicates, going on."""
+"""The target's talk with itself: the parts of a row, duplicates, going on."""
 
 import json
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ import torch
 
 from duoviz.training import selfchat
 from duoviz.training.corpus import load_corpus
-from duoviz.training.selfchat import BatchedTarget, Format, Text, chat_format, gumbel, make_corpus, pack, write_texts
+from duoviz.training.selfchat import Format, chat_format, looping, make_corpus, pack, write_texts
 
 CHAT = Format(begin=[1, 40, 41], between=[42, 43], again=[44, 45], end=2)
 
@@ -23,72 +23,61 @@ class Letters:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    for name, value in {"QUESTION_TOKENS": 6, "ANSWER_TOKENS": 9, "CONTEXT": 60, "CANDIDATES": 8}.items():
+    for name, value in {"QUESTION_TOKENS": 6, "ANSWER_TOKENS": 9, "CANDIDATES": 8}.items():
         monkeypatch.setattr(selfchat, name, value)
     monkeypatch.setattr(selfchat, "chat_format", lambda tokenizer: CHAT)
 
 
 def test_rows_have_question_and_answer_and_greedy_ones_are_the_targets_own(target):
-    rows = list(write_texts(BatchedTarget(target, slots=3), Letters(), iter(range(14)), seed=3))
-    assert sorted(text.row for text in rows) == list(range(14))
+    rows = write_texts(target, Letters(), range(14), seed=3)
+    assert [text.row for text in rows] == list(range(14)) and {text.greedy for text in rows} == {True, False}
     for text in rows:
-        assert text.ids[:3] == CHAT.begin and len(text.ids) == len(text.answer) < 60
         first = text.answer.index(1)
-        assert text.ids[first - 2 : first] == CHAT.between
+        assert text.ids[:3] == CHAT.begin and text.ids[first - 2 : first] in (CHAT.between, [CHAT.end, 43])
+        assert len(text.ids) == len(text.answer)
         if text.greedy:
             with torch.no_grad():
                 best = target(torch.tensor([text.ids])).logits[0].argmax(-1).tolist()
             assert all(best[place - 1] == text.ids[place] for place, mine in enumerate(text.answer) if mine)
-    assert {text.greedy for text in rows} == {True, False}
-    # A row follows from its number and the seed, whatever is written beside it.
-    alone, other = (
-        next(write_texts(BatchedTarget(target, slots=1), Letters(), iter([4]), seed=seed)).ids for seed in (3, 2)
+    # Rows follow from their numbers and the seed.
+    assert (
+        rows == write_texts(target, Letters(), range(14), seed=3) != write_texts(target, Letters(), range(14), seed=2)
     )
-    assert alone == next(text.ids for text in rows if text.row == 4) != other
 
 
-def written(tokens, turns=1, opening=(50,)):
-    """The row of a target that chooses these tokens: ids, answer, done."""
-    text, tokens = Text(0, opening, CHAT, task="qa", greedy=True, turns=turns, key=7), list(tokens)
-    while tokens and not text.done:
-        text.went_on(tokens.pop(0) if text.fed + 1 == len(text.ids) else 0)
-    return text.ids, text.answer, text.done
+class Script:
+    """A target that writes these texts, one a call."""
+
+    device = "cpu"
+
+    def __init__(self, *texts):
+        self.texts = list(texts)
+
+    def generate(self, ids, **options):
+        return torch.cat([ids, torch.tensor([self.texts.pop(0)])], dim=1)
 
 
 def test_a_second_turn_follows_an_ended_answer():
-    ids, answer, done = written([7, 2, 8, 8, 2, 9, 2, 3, 2], turns=2)
-    assert ids == [*CHAT.begin, 50, 7, 2, 43, 8, 8, 2, 44, 45, 9, 2, 43, 3, 2] and done
-    assert [token for token, mine in zip(ids, answer, strict=True) if mine] == [8, 8, 2, 3, 2]
-
-
-def test_parts_are_cut_at_their_limits():
-    question, answer = [7] * 6, list(range(10, 19))
-    ids, _, done = written([*question, *answer, 5, 5])  # neither ended of itself, and nothing follows
-    assert ids == [*CHAT.begin, 50, *question, *CHAT.between, *answer] and done
-    long = list(range(3, 55))
-    ids, _, done = written([7] * 5, opening=long)
-    assert ids == [*CHAT.begin, *long, *[7] * 4] and done
-    # What is given next has no room.
-    assert written([7, 7, 2], opening=long) == ([*CHAT.begin, *long, 7, 7, 2], [0] * 58, True)
+    (text,) = write_texts(Script([7, 2], [8, 8, 2], [9, 2, 0], [3, 2]), Letters(), [0], seed=3)
+    begin = text.ids.index(7)
+    assert text.ids[begin:] == [7, 2, 43, 8, 8, 2, 44, 45, 9, 2, 43, 3, 2]
+    assert [token for token, mine in zip(text.ids, text.answer, strict=True) if mine] == [8, 8, 2, 3, 2]
+    # Of a question or an answer that was cut the rest is given, and nothing follows.
+    (text,) = write_texts(Script([7, 7], [8, 8]), Letters(), [0], seed=3)
+    assert text.ids[begin:] == [7, 7, 42, 43, 8, 8]
 
 
 @pytest.mark.parametrize(
     ("answer", "looped"),
-    [([4, 5, 6] * 40, 80), (list(range(3, 33)) + [9] * 80, 91), (list(range(3, 53)) * 2, 0), ([4, 5, 6] * 26, 0)],
+    [([4, 5, 6] * 27, True), ([*range(3, 33)] + [9] * 61, True), ([*range(3, 53)] * 2, False), ([4, 5] * 30, False)],
 )
-def test_an_answer_that_loops_is_ended(answer, looped, monkeypatch):
-    monkeypatch.setattr(selfchat, "CONTEXT", 200)
-    monkeypatch.setattr(selfchat, "ANSWER_TOKENS", 150)
-    _, mine, done = written([7, 2, *answer])
-    assert (done, sum(mine)) == ((True, looped) if looped else (False, len(answer)))
+def test_what_is_a_loop(answer, looped):
+    assert looping(torch.tensor([answer]), None).tolist() == [looped]
 
 
-def test_noise_is_gumbels_and_follows_from_key_and_place():
-    keys, places = torch.arange(200) * 7919, torch.arange(200)
-    noise = gumbel(keys, places, 64)
-    assert torch.equal(gumbel(keys[5:6], places[5:6], 64)[0], noise[5]) and len(noise.unique()) > 12_700
-    assert abs(noise.mean() - 0.5772) < 0.05 and abs(noise.std() - 1.2825) < 0.05
-    assert abs(np.corrcoef(noise.numpy()[:, :2].T)[0, 1]) < 0.3
+def test_a_text_that_loops_is_ended(target, monkeypatch):
+    monkeypatch.setattr(selfchat, "loops", lambda ids: True)
+    assert [sum(text.answer) for text in write_texts(target, Letters(), range(1, 4), seed=3)] == [1, 1, 1]
 
 
 def test_a_corpus_has_no_duplicates_and_can_be_read(tmp_path):
@@ -109,11 +98,11 @@ def test_a_stopped_corpus_goes_on(target_folder, tmp_path, monkeypatch, capsys):
     lines = out.with_suffix(".jsonl")
     make_corpus(target_folder, out, rows=6, minutes=0, slots=2, seed=5)
     first = lines.read_text()
-    assert first.count("\n") == 1
+    assert first.count("\n") == 2
     # A kill in the middle of a line.
     lines.write_text(first + '{"row": 5, "ids": [1, ')
     make_corpus(target_folder, out, rows=6, minutes=600, slots=2, seed=5)
-    assert sorted(json.loads(line)["row"] for line in lines.read_text().splitlines()) == list(range(6))
+    assert [json.loads(line)["row"] for line in lines.read_text().splitlines()] == list(range(6))
     assert lines.read_text().startswith(first) and "answer tokens" in capsys.readouterr().out
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from duoviz.training.distillation import Recipe
 from tests.benchmarks import draft_sweep as sweeping
-from tests.benchmarks.draft_sweep import cells, measure, named, predicted, results, sweep
+from tests.benchmarks.draft_sweep import cells, measure, named, results, sweep
 from tests.decoding.made_costs import costs as made_up
 from tests.tiny import give_costs, tiny_engine
 
@@ -32,11 +32,3 @@ def test_every_variant_is_trained_once_and_costs_are_those_of_a_shape(
     one, two, one_of_another_rate = (row["draft_ms"] for row in rows)
     assert one == one_of_another_rate and one != two and all(milliseconds > 0 for milliseconds in one + two)
     assert cells(rows[1])[0] == "layers 2" and {len(cells(row)) for row in rows} == {len(sweeping.HEAD)}
-
-
-def test_a_surer_draft_and_a_cheaper_one_are_faster():
-    cheap, dear = made_up(0.03, 0.001), made_up(0.03, 0.02)
-    surer, usual, costly = predicted(cheap, cheap, 0.6), predicted(cheap, cheap, 0.5), predicted(dear, dear, 0.5)
-    for method in ("speculative", "duodecoding"):
-        assert surer[method] > usual[method] > costly[method]
-    assert usual["draft_ms"][0] == 1.0
