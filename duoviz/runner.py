@@ -25,10 +25,6 @@ from duoviz.trace.reading import SCHEMA_VERSION
 from duoviz.trace.record import Recorder
 
 
-class LaneFailed(UserError):
-    """A method of a comparison could not go on; the message is a sentence for the user."""
-
-
 def prepare(engine: Engine, method: str, settings: Settings = Settings()) -> None:
     """Start the draft and measure the costs, where the method needs them. Raises DraftDied."""
     if METHODS[method].draft:
@@ -203,9 +199,9 @@ def failure_in(event: dict) -> str | None:
 def compare(
     engine: Engine, prompts: list[str], lanes: list[Lane], *, repeats: int = 1, warmups: int = 1, raw: bool = False
 ) -> Iterator[dict]:
-    """The rows of a `race`, each as its run ends. Raises LaneFailed."""
+    """The rows of a `race`, each as its run ends. Raises UserError where a lane cannot go on."""
     for event in race(engine, prompts, lanes, repeats=repeats, warmups=warmups, raw=raw):
         if failure := failure_in(event):
-            raise LaneFailed(f"{event['lane']}: {failure}")
+            raise UserError(f"{event['lane']}: {failure}")
         if "row" in event:
             yield event["row"]

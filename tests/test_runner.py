@@ -8,6 +8,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.errors import UserError
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -86,7 +87,7 @@ def test_a_lane_that_fails_runs_no_more_and_a_comparison_says_which(engine):
     (error,) = [event for event in events if event["lane"] == "Look"]
     assert error["type"] == "error" and "/no/such/folder" in error["message"]
     assert [event["repeat"] for event in events if event["type"] == "end"] == [None, 0, 1]
-    with pytest.raises(runner.LaneFailed, match="Look: .*/no/such/folder"):
+    with pytest.raises(UserError, match="Look: .*/no/such/folder"):
         list(runner.compare(engine, ["hi"], lanes))
 
 
