@@ -131,14 +131,12 @@ def test_a_prompt_from_standard_input(typed, monkeypatch, capsys):
     [
         (["generate", ""], "prompt is empty"),
         (["generate", "x" * 700], "too long"),
-        (["generate", "hi", "--max-new-tokens", "0"], "Max new tokens (max_new_tokens): enter"),
         (["generate", "hi", "--temperature", "2.5"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         (["generate", "hi", "--budget", "9" * 5000], "Draft budget γ (budget): enter auto or a whole number from 1 to"),
         (["generate", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["compare", "--prompts", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),
-        (["generate", "hi", "--trace", "."], "cannot be written"),
         (["generate", "hi", "--max-new-tokens", "2", "--trace", "/dev/full"], "/dev/full cannot be written: No space"),
         (["compare", "--prompts", "missing.jsonl"], "cannot be read"),
         (["compare", "--prompts", "hi", "--trace", "README.md"], "README.md cannot be written"),
@@ -158,16 +156,12 @@ def test_unknown_pair(monkeypatch, capsys):
         assert f"There is no pair named {shown}: choose one of embedded, " in capsys.readouterr().err
 
 
-DIGITS = "9" * 5000
-
-
 @pytest.mark.parametrize(
     "arguments, part",
     [
         (["generate", "hi", "--max-new-tokens", "many"], "invalid int value: 'many'"),
-        (["generate", "hi", "--top-k", DIGITS], "argument --top-k: invalid int value: '999"),
         (["compare", "--prompts", "hi", "--repeats", "0"], "--repeats: enter a whole number from 1 to 1000, not '0'"),
-        (["bench", "--out", "x", "--repeats", DIGITS], "--repeats: enter a whole number from 1 to 1000, not '999"),
+        (["bench", "--out", "x", "--repeats", "9" * 5000], "--repeats: enter a whole number from 1 to 1000, not '999"),
         (["serve", "--port", "65536"], "--port: enter a whole number from 1 to 65535, not '65536'"),
     ],
 )
