@@ -145,7 +145,7 @@ class DuoDecoding(Drafter):
         if self.plan.settings.budget != "auto" or self.pending:
             return
         alone = self.plan.costs_of(self.plan.alone)
-        # Before the target ran alone: with the draft's cores it takes no longer than without.
+        # Until the target has run alone, its times beside the draft stand in: alone it takes no longer.
         costs = (alone if alone.target.count else self.plan.costs).model
         self.iterations += 1
         if self.idle and self.iterations > self.pause:
