@@ -163,7 +163,7 @@ DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 def wrong(name: str, allowed: str, value: object) -> SettingsError:
     """The error for a wrong value; None is a field that was left empty."""
     label = ABOUT[name].label if name in ABOUT else name
-    label = label if label.lower() == name else f"{label} ({name})"
+    label = label if label.lower() == name.lower() else f"{label} ({name})"
     return SettingsError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
 
 

@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.theory import Number, acceptance_of, in_turn_speed
 from duoviz.trace.metrics import busy_seconds, forward_seconds, metrics, proposals
 
-# Below this the two are called equally fast, and a change that gains no more is not worth a word.
+# A change that gains no more is not worth a word.
 NOTICEABLE = 1.03
 LONGEST_BUDGET = 16
 # Why the work of an iteration's draft comes to nothing.
@@ -44,7 +44,7 @@ class Side(NamedTuple):
 
 
 def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
-    """Which was faster and by what, where the time went, and what would change it; both wrote something.
+    """What made the difference, where the time went, and what would change it; both wrote something.
 
     Every figure is the traces', but those in a sentence that begins with "Estimate:", which come
     from the measured costs in their headers and the acceptance of this run.
@@ -61,26 +61,20 @@ def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
     return sorted(sides, key=lambda side: side.figures["tps"], reverse=True)
 
 
-def faster(fast: Side, slow: Side) -> str:
-    """Which was faster, and by how much."""
-    ratio = fast.figures["tps"] / slow.figures["tps"]
-    speeds = f"{fast.figures['tps']:.1f} against {slow.figures['tps']:.1f} tokens/s"
-    if ratio < NOTICEABLE:
-        return f"{fast.name} and {slow.name} were about equally fast ({speeds})"
-    return f"{fast.name} was {ratio:.2f} times as fast as {slow.name} ({speeds})"
-
-
 def result(fast: Side, slow: Side) -> str:
-    """Which was faster. Speed is tokens per forward over seconds per forward, so these two explain all of it."""
+    """Speed is tokens per forward over seconds per forward, so these two explain all of it.
+
+    Whether one run was faster than the other beyond noise, two runs cannot say: see `comparison.headline`.
+    """
     tokens = fast.figures["tau"] / slow.figures["tau"]
     seconds = fast.iteration / slow.iteration
-    lengths = f"{change(seconds, 'longer', 'shorter')} ({duration(fast.iteration)} against {duration(slow.iteration)})"
+    length, times = change(seconds, "longer", "shorter"), f"{duration(fast.iteration)} against {duration(slow.iteration)}"
     if not (fast.proposes or slow.proposes):
-        return f"{faster(fast, slow)}. {fast.name}'s iterations were {lengths}."
+        return f"{fast.name}'s iterations were {length} than those of {slow.name} ({times})."
     joint = "but " if (tokens > 1) == (seconds > 1) else ""
     return (
-        f"{faster(fast, slow)}. {fast.name} wrote {change(tokens, 'more', 'fewer')} tokens per forward pass, "
-        f"{joint}in iterations {lengths}."
+        f"{fast.name} wrote {change(tokens, 'more', 'fewer')} tokens per forward pass than {slow.name}, "
+        f"{joint}in iterations {length} ({times})."
     )
 
 

@@ -80,7 +80,7 @@ class Comparison(Task):
         check_flag("raw", self.raw)
         for lane in self.lanes:
             check_method(lane.method)
-        check_number("repeats", self.repeats, 1, MAX_REPEATS)
+        check_number("Rounds (repeats)", self.repeats, 1, MAX_REPEATS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -181,7 +181,7 @@ READ_ITERATIONS = """async () => {
     shown.push({
       position: Number(root.dataset.shown),
       nodes: read("g.dv-node", (node) => ({...node.dataset, label: node.querySelector(".dv-label").textContent,
-        count: node.querySelector(".dv-count")?.textContent, title: node.querySelector("title").textContent})),
+        count: node.querySelector(".dv-count")?.textContent})),
       edges: read("path.dv-edge", (edge) => ({...edge.dataset, width: parseFloat(edge.style.strokeWidth)})),
       sentence: root.querySelector(".dv-sentence").textContent,
       threshold: root.querySelector(".dv-candidates .dv-note").textContent,

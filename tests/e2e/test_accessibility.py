@@ -181,7 +181,7 @@ def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else
     opened = page.locator("#settings > div").last
     expect(opened).to_be_visible()
     assert page.locator("#generate").evaluate(BOX)["bottom"] <= opened.evaluate(BOX)["top"]
-    page.locator("#settings > button").click()
+    opened.get_by_role("button", name="Close").click()
     expect(opened).to_be_hidden()
     open_tab(page, "Compare")
     assert page.locator("#race").evaluate(BOX)["width"] > 200

@@ -34,8 +34,8 @@ def test_a_run_that_wins():
     result, spent, estimate = explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS)))
     # Eight tokens in 0.7 s against 0.8 s; 1.6 tokens per forward at 140 ms against 1 at 100 ms.
     assert result == (
-        "SpS was 1.14 times as fast as Vanilla (11.4 against 10.0 tokens/s). SpS wrote 60 % more tokens per forward "
-        "pass, but in iterations 40 % longer (140 ms against 100 ms)."
+        "SpS wrote 60 % more tokens per forward pass than Vanilla, but in iterations 40 % longer "
+        "(140 ms against 100 ms)."
     )
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
@@ -60,8 +60,8 @@ def duodecoding(**about):
 def test_a_run_that_loses():
     result, spent, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
     assert result == (
-        "Vanilla was 1.20 times as fast as DuoDecoding (10.0 against 8.3 tokens/s). Vanilla wrote 20 % fewer tokens "
-        "per forward pass, but in iterations 33 % shorter (100 ms against 150 ms)."
+        "Vanilla wrote 20 % fewer tokens per forward pass than DuoDecoding, but in iterations 33 % shorter "
+        "(100 ms against 150 ms)."
     )
     # 4 · 0.15 + 4 · 0.12 s of the target; the draft went on for 0.03 s after it four times.
     assert spent.startswith("DuoDecoding took 1.20 s: its target computed for 1.08 s and waited 120 ms for the draft.")
@@ -131,8 +131,7 @@ def test_a_method_without_a_draft_model():
     tokens = {"ids": [7, 7], "sources": ["prompt", "target"]}
     found = step(0.11, rows=4, outcome="rejection", tested=2, accepted=1, checked=checked, **tokens)
     trace = made("prompt_lookup", [step(0.08), found, found])
-    result, spent, estimate = explain(("PLD", "Vanilla"), (trace, vanilla(5)))
-    assert result.startswith("PLD was 1.67 times as fast as Vanilla (16.7 against 10.0 tokens/s)")
+    _, spent, estimate = explain(("PLD", "Vanilla"), (trace, vanilla(5)))
     assert spent == (
         "PLD took 300 ms: its target computed for 300 ms. It proposed 4 tokens in 2 of 3 iterations; 2 became text. "
         "Its forward passes read 4.0 tokens on average and took 110 ms; a pass over one token took 100 ms."
@@ -144,8 +143,8 @@ def test_of_two_that_propose_the_result_is_the_faster_ones_and_the_time_the_slow
     result, spent, _ = explain(("DuoDecoding", "SpS"), (duodecoding(), sps()))
     # 1.25 tokens per forward against 1.6, 150 ms against 140 ms.
     assert result == (
-        "SpS was 1.37 times as fast as DuoDecoding (11.4 against 8.3 tokens/s). SpS wrote 28 % more tokens per "
-        "forward pass, in iterations 7 % shorter (140 ms against 150 ms)."
+        "SpS wrote 28 % more tokens per forward pass than DuoDecoding, in iterations 7 % shorter "
+        "(140 ms against 150 ms)."
     )
     assert spent.startswith("DuoDecoding took 1.20 s") and "one row" not in spent
 
@@ -153,16 +152,10 @@ def test_of_two_that_propose_the_result_is_the_faster_ones_and_the_time_the_slow
 def test_vanilla_on_fewer_cores():
     names = ("Vanilla", "Vanilla, the target's cores")
     result, spent = explain(names, (vanilla(5), vanilla(5, 0.15, device=TARGET_CORE)))
-    assert result.startswith(
-        "Vanilla was 1.50 times as fast as Vanilla, the target's cores (10.0 against 6.7 tokens/s)"
+    assert result == (
+        "Vanilla's iterations were 33 % shorter than those of Vanilla, the target's cores (100 ms against 150 ms)."
     )
-    assert "Vanilla's iterations were 33 % shorter (100 ms against 150 ms)." in result
     assert spent.endswith("a forward pass over one token took 150 ms instead of 100 ms.")
-
-
-def test_about_equal():
-    result, *_ = explain(("Vanilla (first)", "Vanilla (second)"), (vanilla(10, 0.1), vanilla(10, 0.101)))
-    assert result.startswith("Vanilla (first) and Vanilla (second) were about equally fast (10.0 against 9.9 tokens/s)")
 
 
 @pytest.mark.parametrize("first_is_subject", [True, False])

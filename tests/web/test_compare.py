@@ -187,7 +187,7 @@ def test_the_page_and_the_endpoint_tell_mistakes_and_results(hardware):
     page = functions(hardware)
     (value,) = page["race"](visitor("ann"), **sent(repeats=0))
     (event,) = json.loads(value)["events"]
-    assert event == {"type": "error", "message": "repeats: enter a whole number from 1 to 10, not 0."}
+    assert event == {"type": "error", "message": "Rounds (repeats): enter a whole number from 1 to 10, not 0."}
     with pytest.raises(Exception, match="no method named 'magic'"):
         list(page["compare"](visitor("ann"), **sent(second_method="magic")))
     *progress, result = page["compare"](visitor("ann"), **sent(max_new_tokens=80.0))

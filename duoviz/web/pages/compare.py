@@ -58,6 +58,7 @@ def compare_page(hardware: Hardware) -> Page:
         with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
+            gr.Button("Close", elem_classes="close-drawer")
     races = [recorded_race(STORY, [method, SIDES["second"]]) for method in RECORDED]
     view = Race(elem_id="race-view", recorded=[race for race in races if race])
     chosen = [sides["first"], sides["second"]]

@@ -39,6 +39,7 @@ def live_page(hardware: Hardware) -> Page:
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
+            gr.Button("Close", elem_classes="close-drawer")
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
     visualizer = Visualizer(elem_id="visualizer", opening=Opening(recorded_runs(), method.value, RUN_IT))
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")

@@ -29,6 +29,10 @@ def test_what_a_pointer_shows_keys_show_too(page, methods_page, traces):
         expect(page.locator("g.dv-node").nth(number)).to_have_class(POINTED)
     box.press("w")
     expect(page.locator("g.dv-node").nth(number - 1)).to_have_class(POINTED)
+    # A pointer finds it at the token too.
+    page.locator("g.dv-node").nth(number).hover()
+    expect(page.locator(".dv-tip")).to_have_text(facts.inner_text())
+    page.mouse.move(1, 1)
     shown(page, "shown", 0)
     page.keyboard.press("ArrowRight")
     shown(page, "shown", 1)

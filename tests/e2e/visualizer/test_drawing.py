@@ -131,7 +131,7 @@ def check_tree(drawn, iteration):
     for node in drawn["nodes"]:
         told = iteration[node["list"]][int(node["index"])]
         assert [node[name] for name in ("status", "source", "label")] == [told["status"], told["source"], told["text"]]
-        assert told["status"] == "window" or f"{told['status']}, {ORIGINS[told['source']]}" in node["title"]
+        assert told["status"] == "window" or f"{told['status']}, {ORIGINS[told['source']]}" in node["meaning"]
         assert node.get("count") == (None if told["count"] is None else f"×{told['count']}")
     for edge in drawn["edges"]:
         nodes = iteration[edge["list"]]
@@ -169,7 +169,7 @@ def test_a_method_that_the_page_does_not_know_is_drawn_in_its_own_words(plain_pa
     expect(legend).to_contain_text("token said again")
     expect(legend).not_to_contain_text("from the draft")
     assert plain_page.locator(".dv-number:visible").count() == 6
-    assert "said again" in plain_page.locator("g.dv-node[data-source=echo] title").first.text_content()
+    assert "said again" in plain_page.locator("g.dv-node[data-source=echo]").first.get_attribute("data-meaning")
 
 
 READ_TIMELINE = """() => {

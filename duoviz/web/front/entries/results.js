@@ -25,7 +25,7 @@ export function start({ element, trigger }) {
   });
   page.openPart = () => part;
   // What was opened stands below the row, which may be at the window's end.
-  page.showPart = () => part && element.querySelector(".ll-thumbnails")?.scrollIntoView({ block: "start" });
+  page.showPart = () => part && document.getElementById("lab-part")?.scrollIntoView({ block: "start" });
   return (text) => {
     const value = JSON.parse(text);
     part = value.opened ?? part;

@@ -70,7 +70,7 @@ function ending(alone, both, isComputed) {
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
-  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model");
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model").replaceAll("the draft", "the small model");
 }
 
 function titleOf({ header }) {

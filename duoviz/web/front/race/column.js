@@ -22,6 +22,17 @@ function deviceWords({ header }) {
   return `target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
 }
 
+// Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.
+export function coresWords(race) {
+  const headers = sidesOf(race).map(({ state }) => state.header);
+  const at = headers.findIndex((header) => header?.draft && header.draft.device !== header.target.device);
+  const isChosen = headers.some((header) => (header?.settings.cores ?? "auto") !== "auto");
+  if (at < 0 || isChosen || new Set(headers.map((header) => header?.target.device)).size < 2) return "";
+  const { name } = sidesOf(race)[at];
+  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its draft. `
+    + "“Race on equal cores” adds Vanilla on only the cores that DuoDecoding's target has.";
+}
+
 const WHOLE = new Set(["eos", "length", "context"]);
 
 // How the side stands at the replay's time: cut, or finished, and whether before all others that wrote anything.

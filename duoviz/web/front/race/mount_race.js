@@ -7,7 +7,7 @@ import { createFrames } from "../visualizer/motion.js";
 import { mount } from "../visualizer/mount.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { eventsOf } from "../visualizer/state.js";
-import { createColumn, twinWords } from "./column.js";
+import { coresWords, createColumn, twinWords } from "./column.js";
 import { createControls, createRaceMessage } from "./controls.js";
 import { createCurves, momentWords } from "./curves.js";
 import { createFinish } from "./finish.js";
@@ -59,6 +59,11 @@ function createLinks(race, curves, columns) {
     setText(note, time === null ? "" : momentWords(race, time));
   };
   return { note, twin, hoverTime };
+}
+
+function createCores({ race }) {
+  const node = el("p", { class: "dv-note" });
+  return { node, draw: () => setText(node, coresWords(race)) };
 }
 
 function createSources({ race }) {
@@ -128,8 +133,8 @@ function createSwitch(race, begin) {
 }
 
 function whenSeen(node, act) {
-  const watcher = new IntersectionObserver(([entry]) => {
-    if (!entry.isIntersecting) return;
+  const watcher = new IntersectionObserver((entries) => {
+    if (!entries.at(-1).isIntersecting) return;
     watcher.disconnect();
     act();
   });
@@ -163,12 +168,12 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
   const { lookAt } = sides;
   const { twin, hoverTime } = links;
   const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime };
-  const create = [createCurves, createRaceMessage, createControls, createFinish, createSources];
-  const [curves, message, controls, finish, sources] = create.map((part) => part(context));
+  const create = [createCurves, createRaceMessage, createControls, createFinish, createSources, createCores];
+  const [curves, message, controls, finish, sources, cores] = create.map((part) => part(context));
   const view = el("div", { class: "dv dv-race", tabindex: "0" });
   const isBusy = () => race.phase === "running" || race.phase === "waiting" || queue.length > 0;
   const files = createRaceFiles({ view, race, isBusy, ...createSwitch(race, begin) });
-  const parts = [message, files, controls, curves, finish, sources];
+  const parts = [message, files, controls, curves, finish, sources, cores];
 
   function draw(seconds) {
     for (const event of queue.splice(0, RACE_EVENTS_PER_FRAME)) {
@@ -186,7 +191,7 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
 
   const top = el("div", { class: "dv-race-top" }, message.node, files.node);
   const under = el("div", { class: "dv-under" }, sources.node, links.note);
-  view.append(top, sides.node, under, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
+  view.append(top, sides.node, under, cores.node, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
   whenSeen(view, async () => {
     if (race.phase === "empty" && recordings.length) await show(recordings[0]);

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endingAt, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
+import { endingAt, headerOf, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
 import { eventsOf } from "../visualizer/state.js";
-import { countersOf, standing, twinWords } from "./column.js";
+import { coresWords, countersOf, standing, twinWords } from "./column.js";
 import { curveScale, momentWords, stepPath, ticksUpTo } from "./curves.js";
 import { baselineWords, headlineOf, roundsWords, soFar, spreadWords } from "./finish.js";
 import {
@@ -257,6 +257,20 @@ test("who leads, and at the finish who was faster, or that it cannot be said", (
   assert.equal(headlineAt(4, { disturbance: "The machine was busy." }), "The machine was busy.");
   const alone = raceAfter(beginning(), ...laneEvents("SpS", endingAt(1)), ending({ headline: "One ran." }));
   assert.deepEqual([running(), raceAt(0.5, alone)].map(headlineOf), ["", ""]);
+});
+
+test("sides on other cores say why, unless the visitor chose the cores", () => {
+  const [one, both] = ["CPU core 1", "CPU cores 0, 1"];
+  const words = (device, drafts, cores = "auto") => {
+    const race = running();
+    const [first, second] = race.lanes;
+    first.state.header = headerOf({ target: { device: one }, draft: { device: "CPU core 0" } });
+    second.state.header = headerOf({ target: { device }, draft: drafts ? { device } : null, settings: { cores } });
+    return coresWords(race);
+  };
+  assert.match(words(both, false), /SpS keeps one for its draft\. “Race on equal cores” adds Vanilla/);
+  assert.equal(words(both, true), words(both, false));
+  assert.deepEqual([words(one, false), words(both, false, "target"), coresWords(emptyRace())], ["", "", ""]);
 });
 
 test("what φ compares with, and how many rounds the figures stand for", () => {

@@ -52,12 +52,13 @@ export function closeDrawers() {
   document.addEventListener("pointerdown", ({ target }) => {
     openDrawers().filter((drawer) => !isInside(drawer, target)).forEach(toggle);
   });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || document.querySelector(LIST)) return;
+  const leave = () => {
     for (const drawer of openDrawers()) {
       toggle(drawer);
       drawer.querySelector(".label-wrap").focus({ preventScroll: true });
     }
+  };
+  document.addEventListener("click", ({ target }) => { if (target.closest?.(".close-drawer")) leave(); });
   // Before the list hears it, and is gone.
-  }, true);
+  document.addEventListener("keydown", ({ key }) => { if (key === "Escape" && !document.querySelector(LIST)) leave(); }, true);
 }

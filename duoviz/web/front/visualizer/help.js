@@ -26,13 +26,18 @@ const STATUSES = [
   ["correction", "the target's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
+// What the first screen calls both models.
+const MODELS = { draft: " (small model)", target: " (large model)" };
+
 export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
 
 function legendEntries(header) {
   const { proposers } = aboutOf(header);
   const sources = header ? [...proposers, TARGET] : allProposers();
+  // Of three there is no room for more.
+  const models = sources.length < 3 ? MODELS : {};
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
-  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`));
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`, el("span", { class: "dv-model" }, models[id] ?? "")));
   for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
   }

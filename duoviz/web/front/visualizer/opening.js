@@ -26,14 +26,16 @@ export async function eventsOfLeft(left) {
   return [reset, { type: "hold", iteration: left.shown }, ...events, ...told];
 }
 
+// How long it is before a recording is asked for again, in milliseconds.
+const AGAIN = [500, 2000, 8000];
+
 // The trace at this address; null where it cannot be had, and the page works without it.
-export async function fetchRecording(address) {
-  try {
-    const answer = await fetch(address);
-    return answer.ok ? (await readTrace(await answer.text())).trace ?? null : null;
-  } catch {
-    return null;
-  }
+export async function fetchRecording(address, [wait, ...waits] = AGAIN) {
+  const answer = await fetch(address).then((got) => (got.ok ? got.text() : null)).catch(() => null);
+  if (answer !== null) return (await readTrace(answer)).trace ?? null;
+  if (!wait) return null;
+  await new Promise((done) => { setTimeout(done, wait); });
+  return fetchRecording(address, waits);
 }
 
 const OTHER_PROMPT = "A recording of another prompt. Press Generate to run yours.";

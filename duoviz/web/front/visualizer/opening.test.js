@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { recordingOf } from "../testing.js";
-import { eventsOfLeft, leftOf } from "./opening.js";
+import { eventsOfLeft, fetchRecording, leftOf } from "./opening.js";
 import { addToRun, emptyRun, eventsOf, stateAfter } from "./state.js";
 
 const TRACE = recordingOf("vanilla");
@@ -42,4 +42,13 @@ test("nothing is kept of a recording; of a run that had not begun, that it was w
     assert.equal(await eventsOfLeft(left), null);
   }
   assert.equal(await eventsOfLeft({ trace: { ...TRACE, iterations: [{}] }, last: null, shown: 0, told: null }), null);
+});
+
+test("a recording that does not come is asked for again, and given up in the end", async (t) => {
+  const answers = [() => Promise.reject(new Error("lost")), async () => new Response("", { status: 503 })];
+  const fetched = t.mock.method(globalThis, "fetch", () => (answers.shift() ?? (async () => Response.json(TRACE)))());
+  assert.equal((await fetchRecording("there", [1, 1])).prompt, TRACE.prompt);
+  assert.equal(fetched.mock.callCount(), 3);
+  answers.push(async () => new Response("", { status: 404 }));
+  assert.equal(await fetchRecording("there", []), null);
 });

@@ -155,7 +155,7 @@ export function sentence(iteration) {
   if (!checked.total) return `The target ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
   const written = accepted.filter((node) => chosen.indexOf(node) < iteration.committed.length);
   const text = written.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");
-  const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${written.length < accepted.length ? "; written:" : ":"} ${quote(text, LONGEST_TEXT)}` : "");
+  const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${written.length < accepted.length ? `, ${written.length} written:` : ":"} ${quote(text, LONGEST_TEXT)}` : "");
   if (!own) return `${outcome}.`;
   if (!rejected.length) return `${outcome}. The target ${wrote("added")}.`;
   const isNamed = rejected.length === 1 && checked.ways === 1 && checked.total > 1;

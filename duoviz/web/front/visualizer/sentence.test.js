@@ -62,7 +62,7 @@ test("the end of the answer is not part of the text, and a token after it is not
   [[...chain(a, nodeOf("<|im_end|>")), own], [], { committed: ["a", ""] }, `✓ Both guesses right: "a".`],
   [chain(nodeOf("</s>")), [], { committed: [""] }, "✓ The guess was right: the end of the answer."],
   [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The target wrote "own".`],
-  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right; written: "a".`],
+  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right, 1 written: "a".`],
   [[nodeOf("{end}"), own], [], { committed: [tokenOf("{end}", "draft")] }, `✓ The guess was right: "{end}".`],
 ]));
 

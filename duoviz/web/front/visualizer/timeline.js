@@ -72,7 +72,7 @@ export function createHatch() {
 function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
   const device = state.header?.[lane]?.device ?? "";
-  const name = visible(`${lane === "target" ? "Target" : "Draft"}${device ? ` · ${device}` : ""}`);
+  const name = visible(`${lane === "target" ? "Target (large model)" : "Draft (small model)"}${device ? ` · ${device}` : ""}`);
   const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
     clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
   const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);
@@ -81,13 +81,15 @@ function timelineLane(lane, about) {
   return { label, nodes: [idle, ...barsInView(lane, about).flatMap((bar) => barNodes(lane, bar, toX))] };
 }
 
-function syncLines(state, [from, to], toX, height) {
+// In the lanes alone: the names between them are read.
+function syncLines(state, [from, to], toX) {
   const lines = [];
   let last = -Infinity;
   for (let position = from; position < to; position++) {
     const x = toX(state.iterations[position].sync);
     if (x - last < MIN_SYNC_PX) continue;
-    lines.push(svg("line", { class: "dv-sync", x1: x.toFixed(2), x2: x.toFixed(2), y1: 14, y2: height, "data-iteration": position }));
+    const d = lanesOf(state).map((lane) => `M${x.toFixed(2)} ${LANES[lane] - 1}v${LANE_HEIGHT + 2}`).join("");
+    lines.push(svg("path", { class: "dv-sync", d, "data-iteration": position }));
     last = x;
   }
   return lines;
@@ -105,7 +107,7 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
   drawing.setAttribute("height", bottom + 15);
   const ended = [view.start, view.end].map((time) => iterationEndingAt(state.iterations, time));
   const lanes = lanesOf(state).map((lane) => timelineLane(lane, { state, toX, hatch, view }));
-  const lines = [...syncLines(state, ended, toX, bottom), ...axisNodes(view, toX, bottom)];
+  const lines = [...syncLines(state, ended, toX), ...axisNodes(view, toX, bottom)];
   layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...lines);
   labels.replaceChildren(...lanes.map((lane) => lane.label));
 }
@@ -233,7 +235,7 @@ function createShares(state, view) {
   const span = el("span");
   const values = {};
   const node = el("p", { class: "dv-shares" }, span);
-  for (const [name, label] of [["overlap", "overlap "], ["target", "target idle "], ["draft", "draft idle "]]) {
+  for (const [name, label] of [["overlap", "both working at once "], ["target", "target idle "], ["draft", "draft idle "]]) {
     values[name] = el("b", { "data-share": name });
     node.append(el("span", {}, label, values[name]));
   }

@@ -12,7 +12,8 @@ const ICONS = {
   pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 
-const PROMPTS_PASS = "One pass comes before the first iteration: it reads the prompt and writes the first token. Figures and links call it iteration 0.";
+const ITERATION = "In an iteration the target checks the draft's guesses in one pass, and the text grows by those that are right and one token more. "
+  + "One pass comes before the first iteration: it reads the prompt and writes the first token. Figures and links call it iteration 0.";
 
 // How far what is shown is behind a run that goes on, on the run's own clock.
 function behindWords({ iterations, shown, moment }) {
@@ -28,16 +29,16 @@ function paceWords(state) {
 
 // Which iteration is shown. That of the prompt is number 0: all but it are counted.
 function createWhere(state) {
-  const [before, after] = [el("span"), el("span")];
-  const prompt = term("", PROMPTS_PASS);
+  const before = term("", ITERATION);
+  const [prompt, after] = [el("span"), el("span")];
   return {
     node: el("p", { class: "dv-where" }, before, prompt, after),
     draw() {
       const last = state.iterations.length - 1;
-      setText(prompt, state.shown < 1 || isLive(state) ? "" : "after the prompt");
+      setText(prompt, state.shown < 1 || isLive(state) ? "" : " after the prompt");
       prompt.hidden = !prompt.textContent;
       setText(before, last < 0 ? "" : isLive(state) && state.follow ? `Following the run: iteration ${state.shown}`
-        : !state.shown ? "The prompt's pass" : `Iteration ${state.shown} of ${last}${isLive(state) ? " so far" : " "}`);
+        : !state.shown ? "The prompt's pass" : `Iteration ${state.shown} of ${last}${isLive(state) ? " so far" : ""}`);
       setText(after, last < 0 ? "" : paceWords(state));
     },
   };

@@ -21,7 +21,7 @@ function createPointing(drawing) {
     groups[at]?.classList.remove("dv-pointed");
     at = index;
     groups[at]?.classList.add("dv-pointed");
-    setText(node, groups[at]?.querySelector("title").textContent.replaceAll("\n", " · ") ?? pointHint());
+    setText(node, groups[at]?.dataset.meaning ?? pointHint());
   };
   drawing.addEventListener("pointerover", (event) => {
     const over = groups.indexOf(event.target.closest(".dv-node"));
@@ -54,8 +54,8 @@ function createReach(box) {
 // higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
 const [ROWS, CAPTION_SIGN, KEY_SCROLL] = [26, 9, 80];
-// Of 12 pixels; a wide box has the room for larger letters.
-const scaleIn = (width) => (width > 900 ? 4 / 3 : 1.1);
+// Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
+const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : 1.1);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -93,12 +93,12 @@ function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, head
 
 export function nodeGroup(item, header) {
   const { node } = item;
-  const data = node ? { ...dataOf(item), "data-source": node.source } : {};
+  const data = node ? { ...dataOf(item), "data-source": node.source, "data-meaning": nodeFacts(node, header).join(" · ") } : {};
   const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
-  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""), svg("title", {}, nodeFacts(node, header).join("\n")));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""));
   return group;
 }
 
@@ -134,11 +134,11 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-function fitTree(tree, iteration, header, boxWidth) {
-  const scale = scaleIn(boxWidth);
-  const room = tree.windowRow === null ? boxWidth / scale - COLUMN_GAP / 2 : Infinity;
+function fitTree(tree, iteration, header, box) {
+  const scale = scaleIn(box);
+  const room = tree.windowRow === null ? box.width / scale - COLUMN_GAP / 2 : Infinity;
   const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
-  const width = Math.max(places.right, boxWidth / scale);
+  const width = Math.max(places.right, box.width / scale);
   const captions = treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width });
   return { places, captions, width, scale };
 }
@@ -165,13 +165,13 @@ function createForest({ state, redraw }) {
   const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   const note = el("p", { class: "dv-note" });
   const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
-  let drawn = null, drawnIn = "", width = 0, scroll = null, start = null, way = null, hasLeft = false;
-  watchSize(box, (now) => { width = now; redraw(); });
+  let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
+  watchSize(box, (width, height) => { size = { width, height }; redraw(); });
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, state.tails[at]);
-    const fitted = fitTree(tree, iteration, state.header, width);
+    const fitted = fitTree(tree, iteration, state.header, size);
     drawNodes(drawing, tree, iteration, fitted, state.header);
-    reach(fitted.scale * fitted.places.height, `${state.epoch} ${width}`);
+    reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`);
     pointing.begin();
     looks.begin(tree.items, iteration, state.header);
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
@@ -184,7 +184,7 @@ function createForest({ state, redraw }) {
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
-      const key = `${width} ${state.epoch}`;
+      const key = `${size.width} ${scaleIn(size)} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
