@@ -68,7 +68,8 @@ def result(fast: Side, slow: Side) -> str:
     """
     tokens = fast.figures["tau"] / slow.figures["tau"]
     seconds = fast.iteration / slow.iteration
-    length, times = change(seconds, "longer", "shorter"), f"{duration(fast.iteration)} against {duration(slow.iteration)}"
+    length = change(seconds, "longer", "shorter")
+    times = f"{duration(fast.iteration)} against {duration(slow.iteration)}"
     if not (fast.proposes or slow.proposes):
         return f"{fast.name}'s iterations were {length} than those of {slow.name} ({times})."
     joint = "but " if (tokens > 1) == (seconds > 1) else ""
