@@ -86,7 +86,7 @@ export function createFirstScreen({ told, alone, expected, tell, look }) {
   const slower = slowerOf(Math.max(measured.wall, other.wall));
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
-    createSide(titleOf(told), { target: "large model (target): checks several guesses in one pass", draft: "small model (draft): guesses" }),
+    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("p", { class: "dv-first-end" })];
