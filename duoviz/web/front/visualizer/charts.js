@@ -77,7 +77,7 @@ function histogramNodes(counts) {
   const nodes = [];
   for (let k = 1; k <= Math.max(8, counts.length - 1); k++) {
     const number = counts[k] ?? 0;
-    const height = (22 * number) / most;
+    const height = (18 * number) / most;
     const middle = (k - 0.5) * unit;
     nodes.push(svg("rect", { class: "dv-histogram-bar", "data-k": k, "data-count": number, x: middle - 0.34 * unit, y: 33 - height, width: 0.68 * unit, height }));
     if (number) nodes.push(svg("text", { class: "dv-axis", x: middle, y: 30 - height, "text-anchor": "middle" }, String(number)));
