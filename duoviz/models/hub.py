@@ -117,7 +117,8 @@ def download(model_id: str, total: int, progress: Progress) -> Path:
         if raised:
             raise raised[0]
         try:
-            progress(min(1.0, done / max(total, 1)), f"Downloading {model_id} ({amount(done, total)})")
+            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB"
+            progress(min(1.0, done / max(total, 1)), f"Downloading {model_id} ({amount})")
         except BaseException as error:
             raised.append(error)
             raise
@@ -157,12 +158,6 @@ def byte_bar(report: Callable[[int], None]) -> type[tqdm_asyncio]:
                     report(int(self.n))
 
     return ByteBar
-
-
-def amount(done: int, total: int) -> str:
-    """How much of a download has come, as in "1.2 of 3.1 GB"."""
-    unit, name = (1e9, "GB") if total >= 1e9 else (1e6, "MB")
-    return f"{done / unit:.1f} of {total / unit:.1f} {name}"
 
 
 def refusal(error: BaseException, model_id: str) -> str:

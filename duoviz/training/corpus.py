@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-# What a corpus file holds; see `selfchat.pack`.
-ARRAYS = ("flat", "length", "answer", "greedy", "task")
+# What is read of a corpus file; see `selfchat.pack`.
+ARRAYS = ("flat", "length", "answer", "greedy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,6 @@ class Row:
     ids: np.ndarray
     places: np.ndarray
     greedy: bool
-    task: str
     held_out: bool
 
     @property
@@ -39,11 +38,11 @@ def load_corpus(files: Sequence[Path], *, held_out: int) -> list[Row]:
     rows: list[Row] = []
     for file in files:
         with np.load(file) as arrays:
-            flat, length, answer, greedy, task = (arrays[name] for name in ARRAYS)
+            flat, length, answer, greedy = (arrays[name] for name in ARRAYS)
         ends = np.cumsum(length)[:-1]
         last = np.arange(len(length)) >= len(length) - held_out
         places = map(np.flatnonzero, np.split(answer, ends))
-        columns = np.split(flat.astype(np.int64), ends), places, greedy.tolist(), task.tolist(), last.tolist()
+        columns = np.split(flat.astype(np.int64), ends), places, greedy.tolist(), last.tolist()
         rows += [Row(*row) for row in zip(*columns, strict=True)]
     tested = {row.answer for row in rows if row.held_out}
     return [replace(row, held_out=row.answer in tested) for row in rows]

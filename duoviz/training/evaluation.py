@@ -1,6 +1,6 @@
-"""How often the draft is right on held-out rows: by task, by position in the draft, and when sampled."""
+"""How often the draft is right on held-out rows: by position in the draft, and when sampled."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +21,8 @@ POSITIONS = 8
 def scores(target_folder: Path, student: Student, folder: Path, rows: Sequence[Row]) -> dict:
     """Agreement on these rows of the float32 student, and of its int8 file in `folder`.
 
-    The int8 draft is also scored as it is used, with the copying of that file: by task, by position, and at temperature
-    1 by Σ min(p, q), which the classical rule accepts. The target decides in float32, as when it decodes.
+    The int8 draft is also scored as it is used, with the copying of that file: by position, and at temperature 1 by
+    Σ min(p, q), which the classical rule accepts. The target decides in float32, as when it decodes.
     """
     target = load_llama(target_folder, precision="float32", label="target", device=target_device())
     draft = load_llama(folder, precision="int8", label="draft")
@@ -39,7 +39,6 @@ def scores(target_folder: Path, student: Student, folder: Path, rows: Sequence[R
         overlap.append(torch.minimum(theirs.softmax(-1)[:, known], ours.softmax(-1)).sum(-1).numpy())
     figures = {
         "top1": share(used),
-        "by_task": by((row.task for row in rows), used),
         "by_position": by_position([same for row, same in zip(rows, used, strict=True) if row.greedy]),
         "classical at temperature 1": share(overlap),
     }
@@ -49,14 +48,6 @@ def scores(target_folder: Path, student: Student, folder: Path, rows: Sequence[R
 def share(rows: Sequence[np.ndarray]) -> float:
     """The mean over all tokens of some rows."""
     return round(float(np.concatenate(rows).mean()), 4)
-
-
-def by(names: Iterable, rows: Sequence[np.ndarray]) -> dict:
-    """The share of each name's rows, in the names' order."""
-    groups: dict = {}
-    for name, row in zip(names, rows, strict=True):
-        groups.setdefault(name, []).append(row)
-    return {name: share(groups[name]) for name in sorted(groups)}
 
 
 def by_position(rows: Sequence[np.ndarray]) -> list[float]:

@@ -218,7 +218,6 @@ def pack(rows: Sequence[dict]) -> dict[str, np.ndarray]:
         "length": np.array([len(row["ids"]) for row in kept], dtype=np.int32),
         "answer": np.array([mine for row in kept for mine in row["answer"]], dtype=bool),
         "greedy": np.array([row["greedy"] for row in kept], dtype=bool),
-        "task": np.array([row["task"] for row in kept]),
     }
 
 

@@ -111,7 +111,6 @@ def test_a_download_tells_how_far_it_is_and_serves_without_a_network(serve):
         assert {file.name for file in folder.iterdir()} == set(MODEL) - {"training.log"}
         assert (folder / "model.safetensors").read_bytes() == WEIGHTS
         assert updates[-1] == (1.0, "Downloading them/model (0.1 of 0.1 MB)")
-        assert hub.amount(1_240_000_000, 3_100_000_000) == "1.2 of 3.1 GB"
         assert all(0 < fraction <= 1 for fraction, _ in updates)
         server.asked.clear()
         assert hub.fetch("them/model", pytest.fail) == folder

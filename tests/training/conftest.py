@@ -33,7 +33,7 @@ def write_rows(file, *, rows, seed):
     answer = np.concatenate([(np.arange(n) >= 4) & (np.arange(n) % 7 != 0) for n in length])
     np.savez(
         file, flat=rng.integers(0, 64, length.sum()).astype(np.uint16), length=length, answer=answer,
-        greedy=rng.random(rows) < 0.5, task=np.array(["qa", "code"])[np.arange(rows) % 2],
+        greedy=rng.random(rows) < 0.5,
     )  # fmt: skip
     return file
 

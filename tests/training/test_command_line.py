@@ -26,7 +26,7 @@ def test_a_training_that_cannot_be_is_told_at_once(arguments, sentence, tmp_path
     other = tmp_path_factory.mktemp("other")
     reference_model(0).config.save_pretrained(other)
     small, rows = other / "small.npz", np.ones(128, int)
-    np.savez(small, flat=rows, length=rows, answer=rows, greedy=rows, task=rows.astype(str))
+    np.savez(small, flat=rows, length=rows, answer=rows, greedy=rows)
     arguments = [argument.replace("OTHER", str(other)).replace("SMALL", str(small)) for argument in arguments]
     assert main([*arguments, "--out", str(tmp_path / "out.npz")]) == 1
     told = capsys.readouterr().err

@@ -14,7 +14,7 @@ from tests.weights import tiny_decoder
 
 
 def row(ids, places):
-    return Row(np.array(ids), np.array(places), greedy=True, task="qa", held_out=True)
+    return Row(np.array(ids), np.array(places), greedy=True, held_out=True)
 
 
 def test_a_weight_is_how_often_the_look_up_is_right_where_the_draft_knows_nothing():

@@ -10,7 +10,7 @@ from duoviz.training.corpus import batches, load_corpus, most_frequent, whole_te
 def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
     assert [number for number, row in enumerate(corpus) if row.held_out] == [*range(160, 200), *range(320, 360)]
     row = corpus[205]
-    assert row.places[0] == 4 and 7 not in row.places and row.task == "code"
+    assert row.places[0] == 4 and 7 not in row.places
 
 
 def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus_files, tmp_path):
@@ -20,7 +20,7 @@ def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus_files, tmp_
     length = rows["length"][0]
     first = {name: np.concatenate([rows[name], rows[name][:length]]) for name in ("flat", "answer")}
     first["flat"][-length] += 1
-    rows |= first | {name: np.concatenate([rows[name], rows[name][:1]]) for name in ("length", "greedy", "task")}
+    rows |= first | {name: np.concatenate([rows[name], rows[name][:1]]) for name in ("length", "greedy")}
     np.savez(tmp_path / "more.npz", **rows)
     more = load_corpus([corpus_files[1], tmp_path / "more.npz"], held_out=1)
     assert [number for number, row in enumerate(more) if row.held_out] == [159, 160, 360]

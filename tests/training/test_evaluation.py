@@ -1,4 +1,4 @@
-"""Agreement by task, by position and at temperature 1."""
+"""Agreement by position and at temperature 1."""
 
 import json
 
@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from duoviz.training.evaluation import by, by_position, scores
+from duoviz.training.evaluation import by_position, scores
 from duoviz.training.student import cut_from_target, save_draft
 
 
 def test_positions_are_conditional_on_the_ones_before():
     # Drafts that begin at each of six places: right at five of six; then at 3 of the 4 that have a second place.
     assert by_position([np.array([1, 1, 0, 1, 1, 1])])[:4] == [0.8333, 3 / 4, 1 / 2, 0.0]
-    assert by(["qa", "code", "qa"], [np.ones(2), np.zeros(2), np.zeros(2)]) == {"code": 0.0, "qa": 0.5}
 
 
 def test_a_saved_draft_is_scored_as_it_is_used(target, target_folder, tested, tmp_path):
@@ -27,7 +26,7 @@ def test_a_saved_draft_is_scored_as_it_is_used(target, target_folder, tested, tm
     (alone, misled), exact = (each["copying"] for each in found), found[0]["float32"]
     assert exact > 0.99 and alone["top1"] == found[0]["int8"] == found[1]["int8"] > 0.9 > misled["top1"]
     assert alone["classical at temperature 1"] > 0.9
-    assert list(alone["by_task"]) == ["code", "qa"] and len(alone["by_position"]) == 8
+    assert len(alone["by_position"]) == 8
 
 
 def test_a_draft_without_knowledge_has_the_overlap_of_a_flat_distribution(target, target_folder, tested, tmp_path):

@@ -82,14 +82,14 @@ def test_a_text_that_loops_is_ended(target, monkeypatch):
 
 def test_a_corpus_has_no_duplicates_and_can_be_read(tmp_path):
     rows = [
-        {"row": 2, "task": "qa", "greedy": True, "ids": [1, 2, 3], "answer": [0, 1, 1]},
-        {"row": 0, "task": "code", "greedy": False, "ids": [9, 2, 3], "answer": [0, 1, 1]},
-        {"row": 1, "task": "rag", "greedy": False, "ids": [7, 7], "answer": [0, 0]},
-        {"row": 3, "task": "qa", "greedy": True, "ids": [1, 2, 4], "answer": [0, 1, 1]},
+        {"row": 2, "greedy": True, "ids": [1, 2, 3], "answer": [0, 1, 1]},
+        {"row": 0, "greedy": False, "ids": [9, 2, 3], "answer": [0, 1, 1]},
+        {"row": 1, "greedy": False, "ids": [7, 7], "answer": [0, 0]},
+        {"row": 3, "greedy": True, "ids": [1, 2, 4], "answer": [0, 1, 1]},
     ]
     np.savez(tmp_path / "rows.npz", **pack(rows))
-    found = [(row.ids.tolist(), row.task, row.greedy) for row in load_corpus([tmp_path / "rows.npz"], held_out=1)]
-    assert found == [([9, 2, 3], "code", False), ([1, 2, 4], "qa", True)]
+    found = [(row.ids.tolist(), row.greedy) for row in load_corpus([tmp_path / "rows.npz"], held_out=1)]
+    assert found == [([9, 2, 3], False), ([1, 2, 4], True)]
 
 
 def test_a_stopped_corpus_goes_on(target_folder, tmp_path, monkeypatch, capsys):
