@@ -27,7 +27,7 @@ def test_steps_propose_what_the_draft_writes_after_each_path(trees, sampling):
     for _ in range(25):
         for number in range(chance.randrange(1, 4)):
             width = chance.choice((1, 2, 4)) if trees else 1
-            for path, tokens, q in side.step(width, number=number).children:
+            for path, tokens, q in side.grow(width, number=number).children:
                 logits = reference(torch.tensor([[*tree.text, *path]])).logits[0, -1]
                 p = (logits / (sampling.temperature or 1)).softmax(-1)
                 assert torch.allclose(p[tokens], torch.tensor(q, dtype=p.dtype), atol=1e-9)

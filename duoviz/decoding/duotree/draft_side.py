@@ -47,7 +47,7 @@ class DraftSide:
         for slot, node in enumerate(below, before + len(held)):
             node.slot = slot
 
-    def step(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Expansion:
+    def grow(self, width: int, *, number: int = 0, stopped: Callable[[], bool] = bool) -> Expansion:
         """Forward the `width` nodes of greatest value, or the text up to the root, and add their best next tokens.
 
         number: of the step in its iteration. Raises Stopped.
@@ -96,5 +96,5 @@ class ExpandRequest:
     def steps(self, side: DraftSide, waits: Callable[[], bool]) -> Iterator[Expansion | None]:
         """The tree's steps, as long as one is worth it and no other request waits."""
         while not waits() and (width := steady_width(side.tree, self.draft_seconds)):
-            yield side.step(width)
+            yield side.grow(width)
         yield None

@@ -19,20 +19,12 @@ LONG_READ = 8
 PAUSE = 1.0
 
 
-class InTurn:
+class InTurn(DraftSide):
     """The draft works when it is asked to, on the target's cores. steps: the draft's in this iteration."""
 
     def __init__(self, model: LanguageModel, config: TreeConfig, stopped: Callable[[], bool]):
-        self.side, self.stopped = DraftSide(model, config), stopped
-        self.steps: list[Span] = []
-
-    @property
-    def tree(self) -> Tree:
-        return self.side.tree
-
-    def move(self, tokens: Sequence[int]) -> list[TreeNode]:
-        """The text goes on with these tokens; see `Tree.move`."""
-        return self.side.move(tokens)
+        super().__init__(model, config)
+        self.stopped, self.steps = stopped, list[Span]()
 
     def widths(self, draft_seconds: Sequence[float]) -> Sequence[int]:
         """How many nodes the next step may forward; draft_seconds: T_draft(1), T_draft(2), …"""
@@ -40,7 +32,7 @@ class InTurn:
 
     def step(self, width: int) -> bool:
         """One more step before the target works; whether there was one. Raises Stopped."""
-        self.steps.append(self.side.step(width, number=len(self.steps), stopped=self.stopped).span)
+        self.steps.append(self.grow(width, number=len(self.steps), stopped=self.stopped).span)
         return True
 
     def catch_up(self) -> None:
