@@ -38,7 +38,7 @@ PARTS: dict[str, list[tuple[object, str]]] = {
     "draft pass": [],
     "around it": [(draft_side, "timed_forward"), (draft_side, "timed_prefill"), (drafting, "timed_forward"),
                   (drafting, "timed_prefill")],
-    "choosing": [(drafting, "grow_sequences"), (draft_side.DraftSide, "step")],
+    "choosing": [(drafting, "grow_sequences"), (draft_side.DraftSide, "grow")],
     "target pass": [(loop, "timed_forward")],
     "waiting": [(ProcessDraft, "result"), (ProcessDraft, "part")],
     "messages": [(ProcessDraft, "append"), (ProcessDraft, "enough")],
