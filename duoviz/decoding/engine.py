@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
-from weakref import WeakSet
 
 from duoviz.decoding.calibration import calibrate, costs_file, recall_costs, remember_costs
 from duoviz.decoding.costs import CONTEXTS, Costs
@@ -203,10 +202,6 @@ class Engine:
         self.close()
 
 
-# The engines of `load_engine` that are still referenced.
-LOADED: WeakSet[Engine] = WeakSet()
-
-
 def load_engine(
     name: str = "embedded", progress: Progress = no_progress, sources: PairFiles | None = None, *, draft: bool = False
 ) -> Engine:
@@ -215,21 +210,12 @@ def load_engine(
     draft: start the draft's process at once, so that both load at the same time; else the first run that needs it
     does. sources: the pair's files, if they were fetched before. An exception raised by `progress` ends the loading.
     Raises UserError.
-
-    A notebook keeps its cells' results. So loading a pair again closes its earlier engines, unless a run is under way
-    on them; they still work, and start their draft again.
     """
-    for earlier in list(LOADED):
-        with suppress(EngineTaken), earlier.computing():
-            if earlier.pair.name == name and not earlier.under_way:
-                earlier.close()
     prepared = prepare_pair(name, progress, sources)
     started = ProcessDraft(prepared.draft.load, prepared.cores) if draft else None
     try:
-        engine = Engine(prepared.load(progress), draft=started)
+        return Engine(prepared.load(progress), draft=started)
     except BaseException:
         if started:
             started.close()
         raise
-    LOADED.add(engine)
-    return engine

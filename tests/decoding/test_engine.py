@@ -1,6 +1,5 @@
 """What an engine keeps between runs: drafts, datastores, costs; and how it is loaded and closed."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -79,22 +78,3 @@ def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(mo
     with pytest.raises(UserError):
         load_engine("any", draft=True)
     assert [worker.alive() for worker in workers] == [True, False]
-
-
-def test_loading_a_pair_again_ends_the_draft_of_an_engine_that_does_nothing(monkeypatch):
-    """A notebook's `Out` keeps every engine that a cell gave."""
-    monkeypatch.setattr(engine, "ProcessDraft", Worker)
-    monkeypatch.setattr(engine, "prepare_pair", lambda name, *_: SimpleNamespace(load=lambda _: named(name)))
-    kept = {name: load_engine(name) for name in ("idle", "at work", "other")}
-    drafts = {name: loaded.draft(beside=True) for name, loaded in kept.items()}
-    run = kept["at work"].one_run(event for event in [{"type": "header"}, {"type": "end"}])
-    next(run)
-    again = [load_engine(name) for name in ("idle", "at work")]
-    assert {name: draft.alive() for name, draft in drafts.items()} == {"idle": False, "at work": True, "other": True}
-    # It is still an engine, whose draft begins anew.
-    assert kept["idle"].draft(beside=True).alive() and [event["type"] for event in run] == ["end"]
-    assert again[0] is not kept["idle"] and again[0].draft_beside is None
-
-
-def named(name):
-    return replace(tiny_engine().pair, name=name)
