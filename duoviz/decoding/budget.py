@@ -60,8 +60,7 @@ def worthwhile_length(
     """
     lengths = np.arange(min(2, longest), min(longest, ROW_COUNTS[-1]) + 1)
     alpha, beta = acceptance.alpha or 0.0, acceptance.beta or 0.0
-    lost = costs.lost * lengths * costs.draft_time(1, context)
-    speeds = parallel_speed(alpha, beta, lengths, target=lambda rows: seconds_with(costs, rows, context=context) + lost)
+    speeds = parallel_speed(alpha, beta, lengths, target=partial(seconds_with, costs, context=context))
     best = float(np.max(speeds))
     return int(lengths[np.argmax(speeds >= (1 - SHORTER) * best)]), best
 

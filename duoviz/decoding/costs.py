@@ -40,14 +40,12 @@ class CostModel:
     """Seconds of one forward.
 
     target: [context][rows], at CONTEXTS and ROW_COUNTS; draft: [context][k - 1], k = 1..8. overhead: seconds of an
-    iteration outside both models. lost: extra target seconds per second that the borrowed cores are still busy; 0 if
-    none are borrowed.
+    iteration outside both models.
     """
 
     target: tuple[tuple[float, ...], ...]
     draft: tuple[tuple[float, ...], ...]
     overhead: float = 0.0
-    lost: float = 0.0
 
     def target_time(self, rows: int | np.ndarray, context: float) -> Any:
         """T_target(rows) in seconds, inter- and extrapolated over rows and context; for a number or an array."""
@@ -182,16 +180,15 @@ class Estimate:
 
 
 class Costs:
-    """Both sides' costs in one placement, learnt from all its forwards; lost: see `CostModel`."""
+    """Both sides' costs in one placement, learnt from all its forwards."""
 
     def __init__(self):
         self.target, self.draft, self.overhead = Estimate(ROW_COUNTS), Estimate(WIDTHS), OVERHEAD
-        self.lost = 0.0
 
     @property
     def model(self) -> CostModel:
         """The costs as they are now."""
-        return CostModel(self.target.table, self.draft.table, self.overhead, self.lost)
+        return CostModel(self.target.table, self.draft.table, self.overhead)
 
     def observe_overhead(self, seconds: float) -> None:
         """Update by an iteration's seconds outside both models."""

@@ -119,24 +119,11 @@ class Engine:
             self.kept_costs[placement] = recall_costs(costs_file(self.pair, placement))
         return self.kept_costs[placement]
 
-    def lost(self, placement: Placement) -> float:
-        """Extra target seconds per second that the borrowed cores are still busy (see `CostModel`).
-
-        By the costs with and without these cores; until both are known, as if all cores were equally fast.
-        """
-        cores = self.pair.cores
-        alone, together = (self.costs(Placement(False, own)) for own in (placement.cores, cores.all))
-        if alone.target.count and together.target.count:
-            seconds = [costs.model.target_time(1, CONTEXTS[0]) for costs in (alone, together)]
-            return max(0.0, 1 - seconds[1] / seconds[0])
-        return len(placement.borrowed) / len(cores.all)
-
     def known_costs(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> Costs:
         """A placement's costs; measured now if the draft has not run in it. Raises DraftDied, Stopped."""
         costs = self.costs(placement)
         if not costs.draft.count:
             self.calibrate(placement, stopped=stopped)
-        costs.lost = self.lost(placement) if placement.borrowed else 0.0
         return costs
 
     def forget_disturbed(self) -> None:

@@ -73,8 +73,7 @@ def placement_now(plan: RunPlan, drafter: Drafter, number: int) -> Placement:
 def learn(costs: Costs, iteration: Iteration, context: int, *, beside: bool, seconds: float) -> None:
     """Update the costs by an iteration's forwards, and by its other seconds."""
     target, steps = iteration.target, [Forward(span.tokens, context, span.seconds) for span in iteration.draft]
-    alone = sum(max(0.0, min(target.end, step.end) - max(target.start, step.start)) for step in iteration.draft)
-    costs.observe([Forward(target.tokens, context, target.seconds - costs.lost * alone)], steps)
+    costs.observe([Forward(target.tokens, context, target.seconds)], steps)
     waited_for = [iteration.target] if beside else [iteration.target, *iteration.draft]
     costs.observe_overhead(seconds - sum(span.seconds for span in waited_for))
 

@@ -1,7 +1,5 @@
 """γ, how many batched steps fill the same time, and where a sequence ends, by its chances."""
 
-from dataclasses import replace
-
 import pytest
 
 from duoviz.decoding.budget import (
@@ -69,12 +67,6 @@ def test_no_more_is_expected_of_a_sequence_than_the_budget_allows():
     alone = 1 / (free.target_time(1, SHORT) + free.overhead)
     assert [length for length, _ in speeds.values()] == [1, 2, 5]
     assert speeds[1][1] <= alone < speeds[2][1] < speeds[5][1]
-
-
-def test_where_the_draft_keeps_a_core_from_the_target_sequences_are_shorter():
-    free, sure = costs(0.01, slope=0.0001), accepted(100, 80, 100, 80)
-    lengths = [worthwhile_length(replace(free, lost=lost), sure, context=SHORT)[0] for lost in (0.0, 0.1, 0.5)]
-    assert lengths[0] > lengths[1] > lengths[2] >= 2
 
 
 def test_rows_that_cost_nothing_are_used():

@@ -6,12 +6,9 @@ import pytest
 
 from duoviz.decoding import engine
 from duoviz.decoding.engine import Engine, load_engine
-from duoviz.decoding.placement import Placement
 from duoviz.errors import UserError
-from duoviz.models.cores import Cores
-from tests.decoding.made_costs import costs
 from tests.decoding.stores import build
-from tests.tiny import GivenCosts, change_pair, tiny_engine
+from tests.tiny import tiny_engine
 
 
 class Worker:
@@ -47,19 +44,6 @@ def test_a_draft_is_started_once_and_again_after_it_died(monkeypatch):
         second = kept.draft(beside=True)
         assert second is not first and kept.draft(beside=False) is kept.draft(beside=False)
     assert not second.alive()
-
-
-def test_what_a_busy_draft_costs_the_target_is_what_its_core_would_bring():
-    tiny = change_pair(tiny_engine(), cores=Cores(target=(1,), draft=(0,)))
-    borrowing, both, one = Placement(True, (1,), (0,)), Placement(False, (0, 1)), Placement(False, (1,))
-    for on_both, on_one, lost in ((0.02, 0.025, 0.2), (0.02, 0.019, 0.0)):
-        tiny.kept_costs |= {both: GivenCosts(costs(on_both)), one: GivenCosts(costs(on_one))}
-        assert (
-            tiny.known_costs(borrowing).lost == pytest.approx(lost)
-            and tiny.known_costs(Placement(True, (1,))).lost == 0.0
-        )
-    tiny.kept_costs[one].target.count = 0
-    assert tiny.known_costs(borrowing).lost == 0.5
 
 
 def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(monkeypatch):

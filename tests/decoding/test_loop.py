@@ -1,7 +1,6 @@
 """The loop: who does what when, what is kept of a verified tree, and how a run ends."""
 
 from contextlib import nullcontext
-from itertools import accumulate, pairwise
 
 import pytest
 import torch
@@ -145,26 +144,14 @@ def test_the_target_reads_the_prompt_first_and_with_all_cores(method, store):
     assert (("draft", PREFILL_CHUNK) in events) == METHODS[method].draft
 
 
-def iteration_with(draft):
-    """One whose target took 0.03 s."""
-    return Iteration(target=Span(0, 0.03, 2), sync=0.03, checked=[], drafted=[], committed=[], draft=draft)
-
-
-@pytest.mark.parametrize(("drafting", "expected"), [((0.004, 0.006), 0.025), ((0.06,), 0.015), ((), 0.03)])
-def test_how_long_the_drafts_core_was_missed_is_no_cost_of_the_targets(drafting, expected):
-    costs, seen = Costs(), []
-    costs.lost, costs.observe = 0.5, lambda target, draft: seen.extend(target)
-    # The first step begins before the target does.
-    steps = [Span(start, end, 1) for start, end in pairwise((-0.001, *accumulate(drafting)))]
-    learn(costs, iteration_with(steps), 5, beside=True, seconds=0.03)
-    assert seen == [(2, 5, pytest.approx(expected))]
-
-
 @pytest.mark.parametrize(("beside", "expected"), [(True, 0.01), (False, 0.004)])
 def test_overhead_is_what_is_left_of_an_iteration_without_the_models_it_waited_for(beside, expected):
     costs, seen = Costs(), []
     costs.observe_overhead = seen.append
-    learn(costs, iteration_with([Span(-0.006, 0, 1)]), 5, beside=beside, seconds=0.04)
+    iteration = Iteration(
+        target=Span(0, 0.03, 2), sync=0.03, checked=[], drafted=[], committed=[], draft=[Span(-0.006, 0, 1)]
+    )
+    learn(costs, iteration, 5, beside=beside, seconds=0.04)
     assert seen == [pytest.approx(expected)]
 
 
