@@ -55,8 +55,7 @@ class CompiledDecoder:
     def most_threads(self, rows: int) -> int:
         """How many threads pay for a forward of so many rows."""
         weights = self.weights
-        read = weights.qkv, weights.out, weights.gate_up, weights.down, weights.head
-        size = sum(matrices.panels.nbytes for matrices in read)
+        size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
         return max(1, int(size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
@@ -69,7 +68,7 @@ class CompiledDecoder:
         if len(logit_rows) > len(ids) or not all(0 <= row < len(ids) for row in logit_rows):
             raise IndexError(f"each logit row must be one of the {len(ids)}, and named once")
         call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), mask, np.array(logit_rows, np.int64))
-        logits = np.empty((len(logit_rows), self.weights.head.panels.shape[1] * PANEL), np.float32)
+        logits = np.empty((len(logit_rows), len(self.weights.head) * PANEL), np.float32)
         work, busy = self.buffers(len(ids), threads), BORROWED.get(NOTHING).busy
         return self.weights, self.shape, self.cache, work, call, busy, logits
 
@@ -79,10 +78,10 @@ class CompiledDecoder:
             if self.work is not None:
                 rows, threads = max(rows, len(self.work.x)), max(threads, len(self.work.own))
             weights, (_, _, columns, slots, _) = self.weights, self.cache.values.shape
-            width, gate_up = weights.attention_norm.shape[1], weights.gate_up.panels.shape[1] * PANEL
-            wide = max(weights.qkv.panels.shape[1] * PANEL, gate_up)
-            narrow = prod(weights.widen.panels.shape[2::2])
-            shapes = ((width,), (padded(width),), (wide,), (self.shape.heads * self.shape.size,), (gate_up // 2,))
+            width, inner = weights.attention_norm.shape[1], weights.gate_up.shape[1] // 2 * PANEL
+            wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
+            narrow = weights.widen.shape[1] * weights.widen.shape[3]
+            shapes = ((width,), (padded(width),), (wide,), (self.shape.heads * self.shape.size,), (inner,))
             self.work = kernels.Buffers(
                 *(np.zeros((rows, *shape), np.float32) for shape in shapes),
                 own=np.zeros((threads, rows, max(padded(width), narrow)), np.float32),
@@ -119,38 +118,40 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
     attention_norm, head_norms, mlp_norm = (np.stack(arrays) for arrays in zip(*norms, strict=True))
     angles = rotary_angles(config, limits.positions)
     cos, sin = float_array(angles.cos() * config.rotary_scale), float_array(angles.sin() * config.rotary_scale)
-    head = head._replace(panels=head.panels[:, : padded(limits.written) // PANEL])
     return kernels.Weights(
-        embedding=embedding, widen=widen, attention_norm=attention_norm, qkv=qkv.made, head_norms=head_norms,
-        out=out.made, mlp_norm=mlp_norm, gate_up=gate_up.made, down=down.made,
-        norm=float_array(source.vector("model.norm.weight", hidden)), head=head, cos=cos, sin=sin,
+        embedding=embedding.panels[0], embedding_scale=embedding.scale[0],
+        widen=widen.panels[0], widen_scale=widen.scale[0],
+        attention_norm=attention_norm, qkv=qkv.panels, qkv_scale=qkv.scale, qkv_bias=qkv.bias, head_norms=head_norms,
+        out=out.panels, out_scale=out.scale, out_bias=out.bias,
+        mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
+        down=down.panels, down_scale=down.scale, down_bias=down.bias,
+        norm=float_array(source.vector("model.norm.weight", hidden)),
+        head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 
 
 def read_tables(
     config: LlamaConfig, source: WeightReader, limits: Limits, kind: type
-) -> tuple[kernels.Matrices, kernels.Matrices, kernels.Matrices]:
+) -> tuple["Panels", "Panels", "Panels"]:
     """The embedding table, what widens it, and the head."""
     table, projection = source.embedding(config)
-    width = table.weight.shape[1]
-    embedding = one_layer(max(len(table.weight), limits.read), width, kind, table)
-    widen = one_layer(0 if projection is None else config.hidden_size, width, kind, projection)
-    head = source.head(config, limits.written)
-    if head is None:
-        return embedding, widen, embedding
-    head = head.map(lambda part: part[: limits.written])
-    return embedding, widen, one_layer(limits.written, config.hidden_size, kind, head)
-
-
-def one_layer(rows: int, columns: int, kind: type, matrix: Matrix | None) -> kernels.Matrices:
-    panels = Panels(1, rows, columns, kind)
-    if matrix is not None:
-        panels.set(0, matrix)
-    return panels.made
+    embedding = Panels(1, max(len(table.weight), limits.read), table.weight.shape[1], kind)
+    embedding.set(0, table)
+    widen = Panels(1, 0 if projection is None else config.hidden_size, table.weight.shape[1], kind)
+    if projection is not None:
+        widen.set(0, projection)
+    separate, head = source.head(config, limits.written), embedding
+    if separate is not None:
+        head = Panels(1, limits.written, config.hidden_size, kind)
+        head.set(0, separate.map(lambda part: part[: limits.written]))
+    return embedding, widen, head
 
 
 class Panels:
-    """Makes `kernels.Matrices`; terms: how many of a row's numbers stand together in a panel."""
+    """A matrix of each layer, in the panels, scales and biases of `kernels.Weights`.
+
+    terms: how many of a row's numbers stand together in a panel.
+    """
 
     def __init__(self, layers: int, rows: int, columns: int, kind: type):
         self.rows = padded(rows)
@@ -158,10 +159,6 @@ class Panels:
         self.panels = in_large_pages((layers, self.rows // PANEL, -(-columns // self.terms), PANEL, self.terms), kind)
         self.scale = np.ones((layers, self.rows if kind is np.int8 else 0), np.float32)
         self.bias = np.zeros((layers, 0), np.float32)
-
-    @property
-    def made(self) -> kernels.Matrices:
-        return kernels.Matrices(self.panels, self.scale, self.bias)
 
     def set(self, layer: int, matrix: Matrix) -> None:
         """Copy a layer's matrix, [at most rows, columns]; what it lacks is zeros."""

@@ -17,34 +17,36 @@ from duoviz.models.vectors import ONE, exponential, normalise
 Array = np.ndarray
 
 
-class Matrices(NamedTuple):
-    """A matrix of each layer: panels [layers, ...], float32 or int8 (see `tiles`); scale, bias [layers, columns] or
-    [layers, 0]."""
-
-    panels: Array
-    scale: Array
-    bias: Array
-
-
 class Weights(NamedTuple):
-    """A model's weights; those of the layers are stacked, and what is outside of them is one layer.
+    """A model's weights; those of the layers are stacked.
 
-    qkv: query, key and value heads. gate_up: panels of gate and up in turn. embedding: the head itself where they are
-    tied. widen: to the model's width, of no columns where the embedding has it. head_norms: [layers, query and key
-    heads, head size]. cos, sin: [positions, head size / 2].
+    Matrices are float32 or int8 panels (see `tiles`) with a scale and a bias, [layers, columns] or empty. qkv: query,
+    key and value heads. gate_up: panels of gate and up in turn. embedding: the head itself where they are tied. widen:
+    to the model's width. head_norms: [layers, query and key heads, head size]. cos, sin: [positions, head size / 2].
     """
 
-    embedding: Matrices
-    widen: Matrices
+    embedding: Array
+    embedding_scale: Array
+    widen: Array
+    widen_scale: Array
     attention_norm: Array
-    qkv: Matrices
+    qkv: Array
+    qkv_scale: Array
+    qkv_bias: Array
     head_norms: Array
-    out: Matrices
+    out: Array
+    out_scale: Array
+    out_bias: Array
     mlp_norm: Array
-    gate_up: Matrices
-    down: Matrices
+    gate_up: Array
+    gate_up_scale: Array
+    gate_up_bias: Array
+    down: Array
+    down_scale: Array
+    down_bias: Array
     norm: Array
-    head: Matrices
+    head: Array
+    head_scale: Array
     cos: Array
     sin: Array
 
@@ -108,12 +110,11 @@ def round_off(x, most, levels):
 
 
 @compiled
-def product(x, matrices, layer, y, first, last):
-    """y = x Wᵀ · scale + bias in the columns of the panels [first, last) of a layer's matrix; x [rows, in].
+def product(x, panels, scale, bias, y, first, last):
+    """y = x Wᵀ · scale + bias in the columns of the panels [first, last); x [rows, in]; scale and bias [out] or empty.
 
     With int8 panels (see `tiles`) each row of x is rounded to 2·most + 1 levels: every sum is a whole number below 2³¹.
     """
-    panels, scale, bias = matrices.panels[layer], matrices.scale[layer], matrices.bias[layer]
     rows, small = len(x), panels.shape[3] == 2
     most = np.float32(min(32767, (2**31 - 1) // (2 * 128 * panels.shape[1])))
     levels = np.empty((rows, x.shape[1] + x.shape[1] % 2 if small else 0), np.int16)
@@ -137,9 +138,9 @@ def product(x, matrices, layer, y, first, last):
 
 
 @compiled
-def add_product(x, matrices, layer, y, total, first, last):
+def add_product(x, panels, scale, bias, y, total, first, last):
     """total [rows, out] += x Wᵀ · scale + bias, in the columns of these panels; y takes the product (see there)."""
-    product(x, matrices, layer, y, first, last)
+    product(x, panels, scale, bias, y, first, last)
     end = min(last * PANEL, total.shape[1])
     for row in range(len(x)):
         for column in range(first * PANEL, end):
@@ -147,9 +148,8 @@ def add_product(x, matrices, layer, y, total, first, last):
 
 
 @compiled
-def look_up(table, ids, y):
+def look_up(panels, scales, ids, y):
     """Each id's row of the embedding table, in panels: ids int64 [rows], y float32 [rows, width of the table]."""
-    panels, scales = table.panels[0], table.scale[0]
     for row in range(len(ids)):
         panel, column = ids[row] // PANEL, ids[row] % PANEL
         scale, terms = scales[ids[row]] if len(scales) else ONE, panels.shape[3]
@@ -158,19 +158,18 @@ def look_up(table, ids, y):
 
 
 @compiled
-def embed(table, widen, ids, own, x, y, rank, threads):
+def embed(embedding, embedding_scale, widen, widen_scale, ids, own, x, y, rank, threads):
     """One thread's part of x [rows, width] for these ids, widened where the table is narrower; overwrites own and y."""
-    _, count, terms, _, together = widen.panels.shape
-    if count:
-        narrow = own[:, : terms * together]
-        look_up(table, ids, narrow)
-        first, last = own_range(count, rank, threads)
-        product(narrow, widen, 0, y, first, last)
+    if len(widen):
+        narrow = own[:, : widen.shape[1] * widen.shape[3]]
+        look_up(embedding, embedding_scale, ids, narrow)
+        first, last = own_range(len(widen), rank, threads)
+        product(narrow, widen, widen_scale, x[0, :0], y, first, last)
         for row in range(len(ids)):
             for column in range(first * PANEL, min(last * PANEL, x.shape[1])):
                 x[row, column] = y[row, column]
     elif rank == 0:
-        look_up(table, ids, x)
+        look_up(embedding, embedding_scale, ids, x)
 
 
 @compiled
@@ -189,24 +188,25 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
 
     The thread of rank `threads` joins late, once busy[0] is 0; meeting: see `barrier`.
     """
-    layers, first_layer, now, barrier = len(model.attention_norm), 0, threads, meeting[FIRST:]
+    layers, first_layer, now, barrier = len(model.qkv), 0, threads, meeting[FIRST:]
     if rank == threads:
         first_layer, now = join(meeting, busy), threads + 1
         if first_layer > layers:
             return
-    rows, cos, sin = len(call.ids), model.cos, model.sin
+    rows, none, cos, sin = len(call.ids), model.norm[:0], model.cos, model.sin
     x, own, scratch = work.x[:rows], work.own[rank][:rows], (work.scores[rank], work.turned[rank])
     wide, inner, mixed, y = work.wide[:rows], work.inner[:rows], work.mixed[:rows], work.y[:rows]
     if rank < threads:
-        embed(model.embedding, model.widen, call.ids, own, x, y, rank, threads)
+        embedding, widen = (model.embedding, model.embedding_scale), (model.widen, model.widen_scale)
+        embed(*embedding, *widen, call.ids, own, x, y, rank, threads)
     for layer in range(first_layer, layers):
         keys, values, norms = cache.keys[layer], cache.values[layer], model.head_norms[layer]
         now = gather(meeting, rank, threads, now, layer)
         barrier = meeting[now - threads :]
         for row in range(rows):
             normalise(x[row], model.attention_norm[layer], shape.eps, own[row])
-        first, last = own_range(model.qkv.panels.shape[1], rank, now)
-        product(own, model.qkv, layer, wide, first, last)
+        first, last = own_range(model.qkv.shape[1], rank, now)
+        product(own, model.qkv[layer], model.qkv_scale[layer], model.qkv_bias[layer], wide, first, last)
         wait_for_all(barrier, now)
         first, last = own_range(shape.kv_heads, rank, now)
         for head in range(first, last):
@@ -228,23 +228,26 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
             attend(norms, cos, sin, shape, call, wide, *head, start, height, first, end, scratch, mixed)
             query += end - first
         wait_for_all(barrier, now)
-        first, last = own_range(model.out.panels.shape[1], rank, now)
-        add_product(mixed[low:], model.out, layer, y[low:], x[low:], first, last)
+        first, last = own_range(model.out.shape[1], rank, now)
+        scale, bias = model.out_scale[layer], model.out_bias[layer]
+        add_product(mixed[low:], model.out[layer], scale, bias, y[low:], x[low:], first, last)
         wait_for_all(barrier, now)
         for row in range(low, rows):
             normalise(x[row], model.mlp_norm[layer], shape.eps, own[row])
-        first, last = own_range(model.gate_up.panels.shape[1] // 2, rank, now)
-        product(own[low:], model.gate_up, layer, wide[low:], 2 * first, 2 * last)
+        first, last = own_range(model.gate_up.shape[1] // 2, rank, now)
+        scale, bias = model.gate_up_scale[layer], model.gate_up_bias[layer]
+        product(own[low:], model.gate_up[layer], scale, bias, wide[low:], 2 * first, 2 * last)
         gate(wide[low:], inner[low:], first, last)
         wait_for_all(barrier, now)
-        first, last = own_range(model.down.panels.shape[1], rank, now)
-        add_product(inner[low:], model.down, layer, y[low:], x[low:], first, last)
+        first, last = own_range(model.down.shape[1], rank, now)
+        scale, bias = model.down_scale[layer], model.down_bias[layer]
+        add_product(inner[low:], model.down[layer], scale, bias, y[low:], x[low:], first, last)
     now = gather(meeting, rank, threads, now, layers)
     barrier = meeting[now - threads :]
     for number, row in enumerate(call.logit_rows):
         normalise(x[row], model.norm, shape.eps, own[number])
-    first, last = own_range(model.head.panels.shape[1], rank, now)
-    product(own[: len(call.logit_rows)], model.head, 0, logits, first, last)
+    first, last = own_range(len(model.head), rank, now)
+    product(own[: len(call.logit_rows)], model.head, model.head_scale, none, logits, first, last)
     # Who called may read the logits once its own part is done.
     wait_for_all(barrier, now)
     if rank == 0 and now == threads:

@@ -11,7 +11,6 @@ the memory.
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from math import prod
 from statistics import median
 
 import numpy as np
@@ -33,14 +32,20 @@ ROWS = (1, 2, 4, 8, 16)
 @njit(nogil=True)
 def products(model, x, inner, y, logits, meeting, rank, threads):
     """One thread's part of a forward's products, and nothing else of it."""
-    for layer in range(len(model.attention_norm)):
-        for x_of, matrices in ((x, model.qkv), (x, model.out), (x, model.gate_up), (inner, model.down)):
+    none = model.norm[:0]
+    for layer in range(len(model.qkv)):
+        for x_of, panels, scale, bias in (
+            (x, model.qkv, model.qkv_scale, model.qkv_bias),
+            (x, model.out, model.out_scale, model.out_bias),
+            (x, model.gate_up, model.gate_up_scale, model.gate_up_bias),
+            (inner, model.down, model.down_scale, model.down_bias),
+        ):
             wait_for_all(meeting, threads)
-            first, last = kernels.own_range(matrices.panels.shape[1], rank, threads)
-            kernels.product(x_of, matrices, layer, y, first, last)
+            first, last = kernels.own_range(panels.shape[1], rank, threads)
+            kernels.product(x_of, panels[layer], scale[layer], bias[layer], y, first, last)
     wait_for_all(meeting, threads)
-    first, last = kernels.own_range(model.head.panels.shape[1], rank, threads)
-    kernels.product(x, model.head, 0, logits, first, last)
+    first, last = kernels.own_range(len(model.head), rank, threads)
+    kernels.product(x, model.head, model.head_scale, none, logits, first, last)
     wait_for_all(meeting, threads)
 
 
@@ -65,10 +70,10 @@ def seconds(work: Callable[[], object]) -> float:
 def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
     """Print a line for each row count, on the cores in force."""
     weights = model.decoder.weights
-    matrices = [part.panels for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head)]
+    matrices = [weights.qkv, weights.out, weights.gate_up, weights.down, weights.head]
     flat = tuple(each.reshape(-1).view(np.int64) for each in matrices)
     workers, width = team(model.decoder.most_threads(1)), weights.attention_norm.shape[1]
-    wide = max(weights.qkv.panels.shape[1], weights.gate_up.panels.shape[1]) * PANEL
+    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
     model.crop(0)
     model.forward([3] * context, rows=[0])
 
@@ -78,7 +83,7 @@ def measure(name: str, model: LanguageModel, context: int, rounds: int) -> None:
 
     works: dict[tuple, Callable[[], object]] = {("read",): lambda: workers.run(read, flat, np.zeros(64, np.int64))}
     for rows in ROWS:
-        shapes = width, prod(weights.down.panels.shape[2::2]), wide, weights.head.panels.shape[1] * PANEL
+        shapes = width, weights.down.shape[2] * weights.down.shape[4], wide, len(weights.head) * PANEL
         buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
         works["products", rows] = lambda buffers=buffers: workers.run(products, weights, *buffers)
         works["forward", rows] = lambda rows=rows: forward(rows)

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from math import prod
 from statistics import median
 from unittest.mock import patch
 
@@ -114,8 +113,8 @@ def parts_of(engine: Engine, method: str, prompts: list[str], settings: Settings
 def products_of(engine: Engine, rows: int, *, rounds: int = 40) -> str:
     """Milliseconds of a draft step's products, the first after a pass of the target and the next, in words."""
     target, weights = engine.pair.target, engine.draft(beside=False).model.model.decoder.weights
-    wide = max(weights.qkv.panels.shape[1], weights.gate_up.panels.shape[1]) * PANEL
-    shapes = weights.attention_norm.shape[1], prod(weights.down.panels.shape[2::2]), wide, 8192
+    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
+    shapes = weights.attention_norm.shape[1], weights.down.shape[2] * weights.down.shape[4], wide, 8192
     buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
     workers, times = team(engine.draft(beside=False).model.model.decoder.most_threads(rows)), []
     target.crop(0)

@@ -122,7 +122,7 @@ def test_a_sum_of_the_largest_whole_numbers_fits(columns):
     panels, x = Panels(1, PANEL, columns, np.int8), np.full((1, columns), 3, np.float32)
     panels.set(0, Matrix(torch.full((PANEL, columns), -128, dtype=torch.int8)))
     y = np.zeros((1, PANEL), np.float32)
-    kernels.product(x, panels.made, 0, y, 0, 1)
+    kernels.product(x, panels.panels[0], np.ones(PANEL, np.float32), panels.bias[0], y, 0, 1)
     np.testing.assert_allclose(y, -3 * 128 * columns, rtol=1e-5)
 
 
@@ -173,7 +173,7 @@ def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypat
     decoder, allowed = loaded(large).decoder, []
     monkeypatch.setattr(compiled_decoder, "team", lambda most: allowed.append(most) or team(1))
     weights = decoder.weights
-    size = sum(part.panels.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
+    size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
     for share, rows in ((3.5, 1), (3.5, 32), (0.01, 3)):
         monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", size / share)
         decoder.forward([3] * rows, range(rows), np.tri(rows, dtype=np.bool_), [0])
@@ -200,7 +200,7 @@ def test_a_model_that_is_not_used_any_more_is_not_kept(large, set_threads):
     model = loaded(large)
     model.forward([3])
     decoder = weakref.ref(model.decoder)
-    panels = weakref.ref(model.decoder.weights.head.panels.base)
+    panels = weakref.ref(model.decoder.weights.head.base)
     del model
     # Its helper may just be about to let it go.
     wait_until(lambda: decoder() is None and panels() is None)

@@ -202,11 +202,3 @@ def test_a_download_that_does_not_fit_on_the_disk_is_not_begun(serve, monkeypatc
         with pytest.raises(UserError, match="them/model needs 0.0 GB of disk, and .* free some space"):
             hub.fetch("them/model")
         assert server.asked == []
-
-
-def test_a_copy_that_lacks_weights_is_none(serve):
-    with serve():
-        folder = hub.fetch("them/model")
-    assert hub.from_cache("them/model") == folder
-    (folder / "model.safetensors").unlink()
-    assert hub.from_cache("them/model") is None

@@ -79,7 +79,7 @@ def test_a_pair_in_a_larger_shape_writes_the_same_text(two, monkeypatch):
     monkeypatch.setitem(registry.PAIRS, "as large", Models(target, draft, shape="large"))
     small, large = load_pair("as it is"), load_pair("as large")
     assert large.target.label == f"{target}'s text at Large's cost"
-    assert large.target.decoder.weights.qkv.panels.shape[0] == 3
+    assert large.target.decoder.weights.qkv.shape[0] == 3
     tensors = InShape(read_tensors(two[0]), read_config(two[0]), SHAPES["large"], device="cpu", dtype=torch.float32)
     numbers = sum(part.numel() for part in tensors.values() if part.dim() == 2)
     assert large.memory["cpu"] - small.memory["cpu"] == pytest.approx(
