@@ -62,7 +62,7 @@ function createLinks(race, curves, columns) {
 }
 
 function createCores({ race }) {
-  const node = el("p", { class: "dv-note" });
+  const node = el("p", { class: "dv-note dv-cores" });
   return { node, draw: () => setText(node, coresWords(race)) };
 }
 
