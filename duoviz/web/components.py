@@ -111,10 +111,10 @@ class ResultsView(Scripted):
 
 
 class ShareBar(Scripted):
-    """The buttons that make and open links and settings files; also what came of it, and the link."""
+    """The button that makes links and what opens them; also what came of it, and the link."""
 
     def __init__(self):
-        super().__init__("share", ["copylink", "openlink", "openfile"], root="dv-share", elem_id="share", site={})
+        super().__init__("share", ["copylink", "openlink"], root="dv-share", elem_id="share", site={})
 
 
 def one_file(_asked: object) -> tuple[str, str]:

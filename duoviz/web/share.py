@@ -1,4 +1,4 @@
-"""Sharing a tab, its fields and the iteration shown, as a link or a settings file; done in the browser."""
+"""Sharing a tab, its fields and the iteration shown, as a link; done in the browser."""
 
 import os
 from typing import NamedTuple
@@ -58,6 +58,5 @@ def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     heard = "(...values) => { window.duoviz?.share?.hear(...values); }"
     gr.on([field.change for field in fields], None, fields, None, js=heard, **AT_ONCE)  # pyright: ignore[reportAttributeAccessIssue]
     bar.copylink(None, fields, bar, js="(...values) => window.duoviz.share.copyLink(...values)", **AT_ONCE)
-    bar.openfile(None, None, outputs, js="() => window.duoviz.share.openFile()", **AT_ONCE)
     opened = bar.openlink(None, None, outputs, js="() => window.duoviz.share.openLink()", **AT_ONCE)
     opened.then(None, bar, None, js="(told) => window.duoviz.share.startRun(told)", **AT_ONCE)

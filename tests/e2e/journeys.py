@@ -8,7 +8,7 @@ from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.learn_tab import ANSWERS, Pointer, wait_for_page
-from tests.e2e.pages import set_tokens, side, text_of, type_number
+from tests.e2e.pages import set_tokens
 
 # Each journey is done in a frame, a page's main one or one within it, and begins wherever another has ended.
 
@@ -47,18 +47,6 @@ def the_page_is_drawn(frame):
     assert frame.locator(".dv-tree").evaluate("(node) => getComputedStyle(node).display") == "grid"
 
 
-def the_story_is_told(frame):
-    choose_tab(frame, "Live")
-    frame.get_by_role("button", name="How it works", exact=True).click()
-    story = frame.locator(".dv-story")
-    for number in range(1, 8):
-        expect(story).to_have_attribute("data-stop", str(number))
-        expect(story.locator(".dv-story-figure")).to_be_visible()
-        story.get_by_role("button", name="Step forward").click()
-    expect(story).to_be_hidden()
-    expect(frame.locator("#prompt textarea")).to_be_focused()
-
-
 def a_run_comes_to_its_end(frame):
     choose_tab(frame, "Live")
     set_tokens(frame, 60)
@@ -69,28 +57,6 @@ def a_run_comes_to_its_end(frame):
     assert 1 <= dv.locator(".dv-token").count() <= 60
     expect(dv.locator('[data-number="tps"]')).to_have_text(re.compile(r"\d"))
     assert dv.locator("rect.dv-bar[data-lane=target]").count() > 3
-
-
-def details_are_folded_out(frame):
-    choose_tab(frame, "Live")
-    shown = frame.locator("#visualizer")
-    button = shown.get_by_role("button", name="Details")
-    if button.get_attribute("aria-expanded") == "false":
-        button.click()
-    expect(button).to_have_attribute("aria-expanded", "true")
-    expect(shown.locator(".dv-more-charts .dv-line:visible").first).to_be_visible()
-
-
-def a_race_is_run(frame):
-    choose_tab(frame, "Compare")
-    race = frame.locator(".dv-race")
-    frame.get_by_role("button", name="Race settings").click()
-    type_number(frame, "compare-max-new-tokens", 24)
-    frame.locator("#race").click()
-    expect(race).to_have_attribute("data-state", "done")
-    frame.get_by_role("button", name="To the finish").click()
-    expect(frame.locator(".dv-headline")).to_contain_text("tokens/s")
-    assert text_of(side(frame, 0)) == text_of(side(frame, 1)) != ""
 
 
 def a_lesson_is_read(frame):
@@ -113,14 +79,3 @@ def the_lab_shows_results(frame):
     for part, drawn in (("table-1", "#lab-part table"), ("time", "#lab-figure .point path")):
         frame.locator(f'.ll-thumbnail[data-part="{part}"]').click()
         expect(frame.locator(drawn).first).to_be_visible()
-
-
-JOURNEYS = (
-    the_page_is_drawn,
-    the_story_is_told,
-    details_are_folded_out,
-    a_run_comes_to_its_end,
-    a_race_is_run,
-    a_lesson_is_read,
-    the_lab_shows_results,
-)

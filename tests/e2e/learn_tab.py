@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import present, settle
+from tests.e2e.pages import fits, settle
 
 PAGE_IS_SHOWN = """([lesson, number, { title, trace, at, marks }]) => {
   const find = (part) => document.querySelector(part);
@@ -25,63 +25,20 @@ def wait_for_page(page, lesson, number, shown):
 
 READ_PAGE = """([parts, marks]) => {
   const stage = document.querySelector(".dl-visualizer");
-  const widths = (part) => [...stage.querySelectorAll(part)].map((node) => node.getBoundingClientRect().width);
   const isOutlined = (node) => getComputedStyle(node).outlineStyle === "solid";
   const shown = [...stage.children].filter((node) => node.checkVisibility() && node.getBoundingClientRect().height);
   const boxes = [...document.querySelectorAll(".dl-body, .dl-question, .dl-live, .dl-pages, .dl-figure"), ...shown]
     .filter((node) => node.checkVisibility()).map((node) => [node.className, node.getBoundingClientRect()]);
-  const frame = document.querySelector(".dl-stage").getBoundingClientRect();
   return {
     parts: parts.map((part) => shown.includes(stage.querySelector(part))),
     others: shown.filter((node) => !node.matches([...parts, ".dv-transport"].join(", "))).length,
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
-    sliders: widths(".dv-slider").filter(Boolean),
     figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
-    wide: document.documentElement.scrollWidth <= innerWidth + 1,
     outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
       .map(([name]) => name),
-    cut: boxes.filter(([name, { bottom }]) => /dv-|dl-figure/.test(name) && bottom > frame.bottom)
-      .map(([name]) => name),
-    scrolled: [".dl-turned", ".dl-stage"].filter((box) => {
-      const { scrollHeight, clientHeight } = document.querySelector(box);
-      return scrollHeight > clientHeight + 1;
-    }),
     text: document.querySelector(".dl-body").textContent,
   };
 }"""
-
-
-# The tree is drawn for its box as it is now, and no wider; on a narrow page it is shown in full, with no empty room
-# below it.
-TREE_FITS = """() => {
-  const box = document.querySelector(".dl-visualizer .dv-tree-box");
-  if (Math.abs(box.firstChild.getAttribute("width") - box.clientWidth) > 1) return false;
-  const isAsHigh = box.scrollHeight <= box.clientHeight && box.clientHeight < box.firstChild.clientHeight + 2;
-  return box.scrollWidth <= box.clientWidth && (innerWidth > 900 || isAsHigh);
-}"""
-TREE_DRAWN = """() => {
-  const drawing = document.querySelector(".dl-visualizer .dv-tree-drawing");
-  return ["width", "height", "viewBox"].map((name) => drawing.getAttribute(name)).join();
-}"""
-# What turns the pages covers nothing.
-PAGER_IS_LAST = """() => {
-  const [pager, stage] = [".dl-pages", ".dl-stage"].map((part) => document.querySelector(part).getBoundingClientRect());
-  return pager.top >= stage.bottom;
-}"""
-
-
-def check_presented(page, shown):
-    """On a large screen, as it is presented, the tree is no wider than its box; a high one scrolls."""
-    if ".dv-tree" not in shown["parts"] or page.viewport_size["width"] < 900:
-        return
-    before, size = page.evaluate(TREE_DRAWN), page.viewport_size
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    present(page, True)
-    page.wait_for_function(TREE_FITS)
-    present(page, False)
-    page.set_viewport_size(size)
-    # All is drawn as it was, and stays so.
-    page.wait_for_function(f"(before) => ({TREE_DRAWN})() === before", arg=before)
 
 
 def check_page(page, shown):
@@ -91,17 +48,11 @@ def check_page(page, shown):
     assert all(read["marked"]), (shown["title"], shown["marks"])
     assert read["figure"] == (shown["figure"] and shown["figure"]["kind"])
     assert shown["missing"] or shown["parts"] or shown["figure"]
-    assert read["wide"] and "{" not in read["text"]
-    if page.viewport_size["width"] > 900:
-        assert all(width >= 120 for width in read["sliders"]), shown["title"]
-        assert (read["outside"], read["cut"], read["scrolled"]) == ([], [], []), shown["title"]
-    else:
-        assert page.evaluate(PAGER_IS_LAST), shown["title"]
-    if ".dv-tree" in shown["parts"]:
-        page.wait_for_function(TREE_FITS)
+    assert fits(page) and "{" not in read["text"]
+    assert page.viewport_size["width"] < 900 or read["outside"] == [], shown["title"]
     for block in shown["blocks"]:
         for spans in block.get("items") or [block["spans"]]:
-            assert "".join(span["text"] for span in spans) in read["text"]
+            assert words(spans) in read["text"]
 
 
 FREE_POINT = """(node) => {

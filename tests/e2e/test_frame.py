@@ -9,14 +9,11 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.journeys import JOURNEYS, choose_tab, listen, the_page_is_drawn
-from tests.e2e.pages import fits, present, settle
+from tests.e2e.journeys import a_run_comes_to_its_end, choose_tab, listen, the_page_is_drawn
+from tests.e2e.pages import fits
 from tests.until import wait_until
 
 HUB = Path(__file__).parent / "hub"
-WIDTHS = (1280, 390)
-# Of each tab what is drawn last.
-TABS = {"Live": ".dv-token", "Compare": ".dv-race .dv-token", "Learn": ".dl-body h3", "Lab": ".ll-thumbnail"}
 # No page of ours is so high.
 BOUND = 12_000
 
@@ -51,11 +48,11 @@ def held(new_context, hub, shipped):
     """A function that opens the page in its frame: the page around it, the frame, and what goes wrong in either."""
 
     @contextmanager
-    def opened(width, query=""):
+    def opened(width):
         context = new_context(viewport={"width": width, "height": 900})
         page = context.new_page()
         faults = listen(page)
-        page.goto(f"{hub}{query}#{shipped}")
+        page.goto(f"{hub}#{shipped}")
         frame = frame_of(page)
         the_page_is_drawn(frame)
         yield page, frame
@@ -107,48 +104,18 @@ OVER = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_every_fold_leaves_the_frame_as_high_as_the_content(held, width):
+@pytest.mark.parametrize("width", (1280, 390))
+def test_a_run_and_every_fold_leave_the_frame_as_high_as_the_content(held, width):
     with held(width) as (page, frame):
-        for tab in TABS:
+        a_run_comes_to_its_end(frame)
+        for tab in ("Live", "Compare", "Learn", "Lab"):
             choose_tab(frame, tab)
             comes_to_rest(page, frame)
             while fold := frame.evaluate(FOLD_OUT):
                 comes_to_rest(page, frame)
                 assert frame.evaluate(OVER) == [], fold
             assert fits(frame), tab
-
-
-def test_a_visitor_finds_all_there_is_in_a_frame(held):
-    with held(390) as (page, frame):
-        for journey in JOURNEYS[1:]:
-            journey(frame)
-            comes_to_rest(page, frame)
         # What is said stands where it was asked for, and not at the frame's far end.
         frame.get_by_role("button", name="Copy link").click()
         expect(frame.locator(".dv-share-link")).to_be_visible()
         assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300
-
-
-def ends_of(page, frame):
-    """Where the content ends in frames of several heights."""
-    for height in (600, 1000, 3000):
-        page.evaluate("(height) => { document.getElementById('space').style.height = `${height}px`; }", height)
-        frame.wait_for_function(f"innerHeight === {height}")
-        settle(frame)
-        yield frame.evaluate(CONTENT)
-
-
-def test_no_height_follows_the_frames(held):
-    """What the frame is given does not come back, whatever the parent: larger letters of a high window included."""
-    with held(1920, "?still") as (page, frame):
-        for tab, drawn in TABS.items():
-            choose_tab(frame, tab)
-            expect(frame.locator(drawn).filter(visible=True).first).to_be_visible()
-            for is_presented in (True, False):
-                present(frame, is_presented)
-                assert len(set(ends_of(page, frame))) == 1, (tab, is_presented)
-        choose_tab(frame, "Live")
-        frame.get_by_role("button", name="How it works", exact=True).click()
-        expect(frame.locator(".dv-story-figure")).to_be_visible()
-        assert len(set(ends_of(page, frame))) == 1

@@ -78,8 +78,6 @@ FIGURES = """() => {
     && one.top < other.bottom - 4 && other.top < one.bottom - 4;
   return boxes.flatMap((one, at) => boxes.slice(at + 1).filter((other) => meet(one, other)).map(({text}) => text));
 }"""
-SIZES = """() => Object.fromEntries([...document.querySelectorAll(".dv-number-value")].map((value) => (
-  [value.dataset.number, parseFloat(getComputedStyle(value).fontSize)])))"""
 # The longest that they may have to say.
 LONGEST = """() => document.querySelectorAll(".dv-number-value").forEach((value) => {
   const longest = {ttft: "12.34 s", took: "1234 ms", tps: "1234.5", acceptance: "100 %"};
@@ -87,11 +85,7 @@ LONGEST = """() => document.querySelectorAll(".dv-number-value").forEach((value)
 })"""
 
 
-def test_figures_have_three_sizes_and_never_collide(stage):
-    sizes = stage.evaluate(SIZES)
-    assert {name for name, size in sizes.items() if size == max(sizes.values())} == {"tps", "phi", "tau"}
-    small = {name for name, size in sizes.items() if size == min(sizes.values())}
-    assert {"tps", "phi", "tau", "k", "theta"} == set(sizes) - small and len(set(sizes.values())) == 3
+def test_figures_never_collide(stage):
     stage.evaluate(LONGEST)
     for _ in ("open", "folded"):
         stage.get_by_role("button", name="Details").click()
@@ -118,9 +112,8 @@ def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage
 
 def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):
     root, dv = stage.locator(":root[data-present]"), stage.locator("#visualizer .dv")
-    slider = stage.locator("#visualizer .dv-slider")
-    fills = "document.fullscreenElement !== null"
-    slider.fill("3")
+    begin, end = [stage.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
+    stage.locator("#visualizer .dv-slider").fill("3")
     stage.set_viewport_size({"width": 1280, "height": 800})
     before, size = boxes(stage), letters(stage)
     stage.locator("#prompt textarea").press("f")
@@ -128,27 +121,22 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
     expect(root).to_have_count(0)
     dv.press("f")
     expect(root).to_have_count(1)
-    stage.wait_for_function(fills)
+    stage.wait_for_function("document.fullscreenElement !== null")
     # As the browser's own Escape does.
     stage.evaluate("document.exitFullscreen()")
     expect(root).to_have_count(0)
     # Without the screen, which a page in a frame may not have, and in the other tabs.
     stage.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('not allowed')); }")
-    present = stage.get_by_role("button", name="Present", exact=True)
-    present.click()
+    begin.click()
     expect(root).to_have_count(1)
-    assert not stage.evaluate(fills)
+    # Who points has the next space for the player; by keys the focus goes on to the button that begins again.
+    expect(end).not_to_be_focused()
     for width, height in ((1280, 720), (1920, 1080), (1280, 800)):
         check_screen(stage, width, height, PRESENTED)
         assert letters(stage) > 1.4 * size and stage.locator(".dv-tree-box").bounding_box()["height"] > 90
     expect(stage.locator("#prompt")).to_be_hidden()
     press_bar(stage)
-    slider.fill("3")
-    dv.press("f")
-    expect(root).to_have_count(0)
-    expect(dv).to_have_attribute("data-shown", "3")
-    assert boxes(stage) == before
-    present.click()
+    stage.locator("#visualizer .dv-slider").fill("3")
     for tab, form, part in (("Compare", "#ask-race", ".dv-race"), ("Learn", "#ask", ".dl")):
         stage.get_by_role("tab", name=tab).click()
         expect(stage.locator(part)).to_be_visible()
@@ -156,25 +144,19 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
         assert fits(stage), tab
     stage.keyboard.press("Escape")
     expect(root).to_have_count(0)
-    expect(stage.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
     stage.get_by_role("tab", name="Live").click()
-    expect(dv).to_have_attribute("data-shown", "3")
-    # By keys the focus goes on to the button that ends or begins again; who points has the next space for the player.
-    begin, end = [stage.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
     begin.press("Enter")
     expect(end).to_be_focused()
     end.press("Enter")
     expect(begin).to_be_focused()
-    begin.click()
-    expect(end).to_be_visible()
-    expect(end).not_to_be_focused()
-    end.click()
+    expect(dv).to_have_attribute("data-shown", "3")
+    assert boxes(stage) == before
 
 
 def test_on_a_phone_a_run_has_the_screen_and_the_form_unfolds_when_it_is_pressed(page, site):
     start_endless(page, site.url)
     page.set_viewport_size({"width": 390, "height": 844})
-    order = [".dv-text-box", ".dv-tree-box", ".dv-sentence", ".dv-controls"]
+    order = [".dv-text-box", ".dv-tree-box", ".dv-sentence", ".dv-controls", ".dv-numbers", ".dv-timeline-drawing"]
     prompt, method = page.locator("#prompt textarea"), page.locator("#method")
 
     def check_folded():
@@ -195,19 +177,6 @@ def test_on_a_phone_a_run_has_the_screen_and_the_form_unfolds_when_it_is_pressed
     expect(page.locator("#settings")).to_be_visible()
 
 
-def test_on_a_phone_text_tree_sentence_and_player_come_first_and_nothing_is_wider(stage):
-    stage.set_viewport_size({"width": 390, "height": 844})
-    places = boxes(stage)
-    order = [".dv-text-box", ".dv-tree-box", ".dv-sentence", ".dv-controls", ".dv-numbers", ".dv-timeline-drawing"]
-    tops = [places[part][1] for part in order]
-    assert tops == sorted(tops)
-    for tab in ("Compare", "Learn", "Lab", "Live"):
-        stage.get_by_role("tab", name=tab).click()
-        expect(stage.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
-        assert fits(stage), tab
-    stage.set_viewport_size({"width": 1280, "height": 800})
-
-
 SMALL = """() => [...document.querySelectorAll("#tab-live *")].filter((node) => {
   const words = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
   const scale = node.getScreenCTM?.().a ?? 1;
@@ -217,28 +186,25 @@ SMALL = """() => [...document.querySelectorAll("#tab-live *")].filter((node) => 
 
 
 def test_details_are_folded_until_asked_for_and_then_kept_linked_and_presented(stage, site):
-    shown = stage.locator("#visualizer")
-    button, parts = shown.get_by_role("button", name="Details"), [shown.locator(part).first for part in DETAILS]
-    for expanded in ("false", "true", "false", "true"):
+    button = stage.locator("#visualizer").get_by_role("button", name="Details")
+    for expanded in ("false", "true"):
         expect(button).to_have_attribute("aria-expanded", expanded)
-        for part in parts:
-            expect(part).to_be_visible(visible=expanded == "true")
+        for part in DETAILS:
+            expect(stage.locator(f"#visualizer {part}").first).to_be_visible(visible=expanded == "true")
         assert stage.evaluate(SMALL) == []
-        button.click()
-    check_screen(stage, 1280, 800)
-    button.click()
-    check_screen(stage, 1280, 800, [*PARTS, *DETAILS])
+        check_screen(stage, 1280, 800, PARTS if expanded == "false" else [*PARTS, *DETAILS])
+        if expanded == "false":
+            button.click()
     stage.get_by_role("button", name="Present", exact=True).click()
     check_screen(stage, 1280, 800, [*PRESENTED, ".dv-candidates", "[data-number=theta]"])
     stage.keyboard.press("Escape")
     stage.get_by_role("button", name="Copy link").click()
     expect(stage.locator(".dv-share-link")).to_have_value(re.compile("&details=1"))
-    dark = "document.body.classList.contains('dark')"
-    was = stage.evaluate(dark)
+    # So are the colours that were chosen.
+    dark = stage.locator("body.dark").count()
     stage.get_by_role("button", name="Light or dark").click()
-    assert stage.evaluate(dark) != was
     stage.reload()
-    stage.wait_for_function(f"{dark} === {str(not was).lower()}")
+    expect(stage.locator("body.dark")).to_have_count(1 - dark)
     opened = stage.locator(":root[data-details]")
     expect(opened).to_have_count(1)
     stage.evaluate("localStorage.clear()")
@@ -250,21 +216,16 @@ def test_details_are_folded_until_asked_for_and_then_kept_linked_and_presented(s
     stage.goto("about:blank")
 
 
-def test_phi_compares_with_vanilla_on_the_same_prompt_in_this_visit(stage, site):
+def test_phi_compares_with_vanilla_on_the_same_prompt_which_is_one_press_away(stage, site):
     open_live(stage, site.url)
     set_tokens(stage, 20)
-    speeds, phi = {}, stage.locator("[data-number=phi]")
-    for method in ("DuoDecoding", "Vanilla", "PLD"):
-        stage.locator("#method").get_by_text(method, exact=True).click()
-        stage.locator("#generate").click()
-        expect(stage.locator(".dv-method")).to_have_text(method)
-        expect(stage.locator(".dv")).to_have_attribute("data-state", "done")
-        speeds[method] = float(stage.locator("[data-number=tps]").inner_text())
-        expect(phi).to_be_visible(visible=method == "PLD")
-    assert float(phi.inner_text()) == pytest.approx(speeds["PLD"] / speeds["Vanilla"], rel=0.05, abs=0.006)
-    # Of another prompt it is not known, until vanilla has run on that one.
-    stage.locator("#prompt textarea").fill("Another prompt")
+    stage.locator("#method").get_by_text("PLD", exact=True).click()
     stage.locator("#generate").click()
+    expect(stage.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    expect(stage.locator("[data-number=phi]")).to_be_hidden()
     stage.locator(".dv-run-vanilla").click()
     expect(stage.locator(".dv-method")).to_have_text("Vanilla")
     expect(stage.locator(".dv-message")).to_contain_text("PLD, on the same prompt, was")
+    stage.locator("#method").get_by_text("PLD", exact=True).click()
+    stage.locator("#generate").click()
+    expect(stage.locator("[data-number=phi]")).to_have_text(re.compile(r"\d"))

@@ -123,26 +123,6 @@ def test_a_run_whose_server_is_lost_is_kept_and_goes_on_when_it_is_back(new_page
     shown(page, "iterations", len(events) - 2)
 
 
-def test_a_run_that_a_reload_cuts_off_is_there_again(page, broken_page):
-    url, _, more = broken_page
-    page.goto(url)
-    page.get_by_role("button", name="Run", exact=True).click()
-    shown(page, "iterations", 8)
-    # What Gradio does when a lost server is back.
-    page.reload()
-    shown(page, "iterations", 8)
-    cut_off = "The page was reloaded during the run; the earlier part is kept."
-    expect(page.locator(".dv-message")).to_have_text(cut_off)
-    expect(page.locator(".dv-where")).to_have_text("Iteration 7 of 7 after the prompt")
-    # Once more, until a visit that is a new one.
-    page.reload()
-    shown(page, "iterations", 8)
-    page.goto("about:blank")
-    page.goto(url)
-    shown(page, "state", "empty")
-    more.release(2)
-
-
 def back_to_run(page, folder, trace, meanwhile=()):
     """Show a file instead of the run, and the run again."""
     load(page, saved_to(folder, trace))
@@ -167,30 +147,3 @@ def test_what_comes_while_a_file_is_shown_belongs_to_the_run(plain_page, traces,
     back_to_run(page, tmp_path, traces["vanilla"])
     expect(message).to_have_text("The draft has ended.")
     shown(page, "state", "error")
-
-
-def test_a_run_that_does_not_begin_takes_nothing_from_the_one_before(plain_page, traces, tmp_path):
-    page, trace, message = plain_page, traces["duodecoding"], plain_page.locator(".dv-message")
-    reset, empty = {"type": "reset"}, {"type": "error", "message": "The prompt is empty."}
-    waiting = [reset, {"type": "hold", "iteration": 2}, {"type": "status", "text": "Visitors before you: 1."}]
-    stopped = {"type": "end", "end": {"stopped": "stopped"}, "metrics": None}
-    send(page, events_of(trace))
-    expect(message).to_contain_text("Finished")
-    for events, phase, said in (
-        ([reset, empty], "error", "The prompt is empty."),
-        (waiting, "waiting", "Visitors before you: 1."),
-        ([stopped], "done", "Stopped before it began."),
-    ):
-        send(page, events)
-        expect(message).to_have_text(said)
-        shown(page, "state", phase)
-        assert json.loads(download(page, "Save trace", tmp_path).read_text()) == trace
-        if phase == "waiting":
-            load(page, saved_to(tmp_path, traces["vanilla"]))
-            expect(page.locator(".dv-files-message")).to_contain_text("A run is in progress")
-    # The one that begins takes its place, and is held where it was to be.
-    send(page, [*waiting, *events_of(traces["rest"])])
-    shown(page, "method", "rest")
-    shown(page, "state", "done")
-    shown(page, "iterations", len(traces["rest"]["iterations"]))
-    shown(page, "shown", 2)

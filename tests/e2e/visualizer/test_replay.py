@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
@@ -77,6 +78,8 @@ def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tr
     fetched = page.evaluate("fetch('http://127.0.0.1:9/').then(() => 'done', () => 'refused')")
     assert fetched == "refused" and len(blocked) >= 2
     assert page.evaluate("window.hacked") is None
+    for part in ("Tree", "Timeline"):
+        ElementTree.parse(download(page, f"{part} as SVG", tmp_path))
 
 
 def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page, traces, tmp_path):

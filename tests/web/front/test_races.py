@@ -20,20 +20,23 @@ def bad_races(race):
         ("result", "baselines", "all"): ({"device": "core 1", "tps": -1}, "result.baselines.all.tps"),
         ("result", "lanes", 1, "figures", "phi"): ("2", "result.lanes[1].figures.phi"),
         ("result", "sentences"): ([1], "result.sentences[0]"),
-        ("lanes", 1, "name"): ("Vanilla", "lanes[1].name"),
-        ("lanes", 0, "baseline"): (True, "lanes[0].baseline"),
-        ("recordings", 1, "lane"): ("nobody", "recordings[1]"),
-        ("recordings", 1, "repeat"): (1, "recordings[1]"),
-        ("recordings",): ([], "result.lanes[0].repeat"),
-        ("result", "lanes"): (race["result"]["lanes"][::-1], "result.lanes"),
         ("result", "headline"): (None, "result.headline"),
         ("recordings", 0, "trace", "iterations", 3, "sync"): (-1, "recordings[0].trace.iterations[3].sync"),
     }
     for path, (value, place) in wrong.items():
         yield changed(race, path, value), f'This file is not a race that can be shown: "{place}" is missing'
+    for path, value in {
+        ("lanes", 1, "name"): "Vanilla",
+        ("lanes", 0, "baseline"): True,
+        ("recordings", 1, "lane"): "nobody",
+        ("recordings", 1, "repeat"): 1,
+        ("recordings",): [],
+        ("result", "lanes"): race["result"]["lanes"][::-1],
+    }.items():
+        yield changed(race, path, value), "its parts do not fit together"
     yield changed(race, ("schema",), 2), "This race has schema 2, and this page reads schema 1 at most"
     yield json.dumps(race["recordings"][0]["trace"]), "This file is the trace of one run: open it in the Live tab."
-    yield "{", "This file is not a race: it is not JSON."
+    yield "{", "This file is not a race: it is not a JSON object."
     yield "[1]", "This file is not a race: it is not a JSON object."
 
 

@@ -7,23 +7,11 @@ import random
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.trace.exports import perfetto_events
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import TraceError, parse_trace
 from tests.node import evaluate
 from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
 from tests.web.front.runs import recorded
-
-TIMELINES = """async (traces) => {
-  const { chromeTrace } = await import("http://plain.test/visualizer/export.js");
-  return traces.map((trace) => chromeTrace(trace));
-}"""
-
-
-def test_page_and_command_line_give_the_same_timeline(traces):
-    for trace, events in zip(traces.values(), evaluate(TIMELINES, list(traces.values())), strict=True):
-        assert perfetto_events(trace) == events
-
 
 FIGURES = ("tps", "tau", "acceptance", "overlap", "ttft")
 

@@ -12,14 +12,15 @@ const KEY = "duoviz course";
 export function start({ element, props, trigger, methods }) {
   know(methods);
   const root = element.querySelector(".dl-root");
-  const [fetchTrace, fetchGames] = props.recorded.map((addresses) => (method) => fetchRecording(addresses[method]));
+  const [lessons, games] = props.recorded;
   const begin = takeLeft(KEY);
   let place = begin;
   leave(KEY, () => place);
   page.placeInCourse = () => [place.lesson, place.page];
   import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };
+    const fetchTrace = (method) => fetchRecording(lessons[method]);
     mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin });
-    const game = mountGame(root, fetchGames);
+    const game = mountGame(root, () => fetchRecording(games.duotree));
   });
 }

@@ -2,18 +2,17 @@
 
 import { createBar } from "../share/bar.js";
 import { limitKeys } from "../share/limits.js";
-import { copyLink, LEFT, leftOf, openFile, openLink, selectedTab, startRun } from "../share/page.js";
+import { copyLink, LEFT, leftOf, openLink, selectedTab, startRun } from "../share/page.js";
 import { leave } from "../visualizer/left.js";
 import { page } from "../page.js";
 
 export function start({ element, props, trigger }) {
   const { site } = props;
   limitKeys(() => selectedTab(site));
-  const [copy, open, load] = [(...values) => copyLink(values, site), () => openLink(site), () => openFile(site)];
   let values = null;
   const hear = (...all) => { values = all; };
   leave(LEFT, () => leftOf(values, site));
-  page.share = { copyLink: copy, openLink: open, openFile: load, startRun, hear };
+  page.share = { copyLink: (...now) => copyLink(now, site), openLink: () => openLink(site), startRun, hear };
   const say = createBar(element.querySelector(".dv-share"), trigger);
   return (text) => say(JSON.parse(text));
 }

@@ -1,16 +1,13 @@
 // The end of a game: the visitor's figures beside the draft's, and a link to the same rounds.
 
-import { fragmentOf, isWhole } from "../share/link.js";
+import { fragmentOf, readWhole } from "../share/link.js";
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { copied } from "../visualizer/export.js";
 import {
   costsOf, costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords, summary,
 } from "./score.js";
 
-export function seedIn(hash) {
-  const text = new URLSearchParams(hash.slice(1)).get("draft") ?? "";
-  return /^\d+$/.test(text) && isWhole(Number(text)) ? Number(text) : null;
-}
+export const seedIn = (hash) => readWhole(new URLSearchParams(hash.slice(1)).get("draft") ?? "") ?? null;
 
 export const leadsToLesson = (hash) => new URLSearchParams(hash.slice(1)).has("lesson");
 
@@ -31,7 +28,7 @@ function figureTable(verdicts, drafted, costs) {
   const sums = both.map(summary);
   return el("table", { class: "dg-figures" }, headings("", "You", "The draft"), el("tbody", {},
     row("Acceptance", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
-    ...(costs ? [row("Speed-up over the target alone", ...both.map((each) => speedWords(each, costs)))] : [])));
+    row("Speed-up over the target alone", ...both.map((each) => speedWords(each, costs)))));
 }
 
 function roundTable(verdicts, drafted) {
@@ -57,13 +54,12 @@ function linkNodes(seed) {
 export function endNode({ trace: { header }, seed, verdicts, drafted, seconds }, tools) {
   const [mine, draft] = [verdicts, drafted].map(summary);
   const costs = costsOf(header);
-  const said = [stopsWords(mine), ...(costs ? paceWords(verdicts, drafted, costs, seconds) : [])].filter(Boolean);
+  const said = [stopsWords(mine), ...paceWords(verdicts, drafted, costs, seconds)].filter(Boolean);
   const { copy, told, link } = linkNodes(seed);
   return el("div", { class: "dg-end" },
     el("h4", { class: "dg-asked", tabindex: "-1" },
       `You: ${perForwardWords(mine)} tokens per forward pass. The draft: ${perForwardWords(draft)}.`),
     figureTable(verdicts, drafted, costs), ...said.map((sentence) => el("p", {}, sentence)),
     roundTable(verdicts, drafted),
-    ...(costs ? [el("p", { class: "dl-note" }, costsWords(costs, header))] : []),
-    el("div", { class: "dg-tools" }, ...tools, copy), link, told);
+    el("p", { class: "dl-note" }, costsWords(costs, header)), el("div", { class: "dg-tools" }, ...tools, copy), link, told);
 }

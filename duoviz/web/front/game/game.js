@@ -7,7 +7,7 @@ import { aboutOf } from "../visualizer/methods.js";
 import { visible } from "../visualizer/words.js";
 import { createBoard } from "./board.js";
 import { endNode, leadsToLesson, newSeed, seedIn } from "./ending.js";
-import { PLACES, ROUNDS, roundsOf } from "./rounds.js";
+import { PLACES, roundsOf } from "./rounds.js";
 import { draftPicks, draftWords, judge, verdictWords, waitWords } from "./score.js";
 
 const TYPED = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
@@ -27,21 +27,7 @@ export function listenToKeys(root, { choose, goOn }) {
   });
 }
 
-// DuoTree's comes first: it has four candidates at most places; see rounds.js.
-const RECORDINGS = ["duotree", "duodecoding", "speculative"];
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
-const TOO_SHORT = "The recorded runs are too short for a round.";
-
-async function findRounds(fetchTrace, seed) {
-  let best = null;
-  for (const method of RECORDINGS) {
-    const trace = await fetchTrace(method);
-    const found = trace && { trace, seed, ...roundsOf(trace, seed) };
-    if (found && found.rounds.length > (best?.rounds.length ?? -1)) best = found;
-    if (best?.rounds.length === ROUNDS) break;
-  }
-  return best;
-}
 
 const aboutWords = ({ header }) => (
   `The target answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens. `
@@ -133,10 +119,10 @@ export function mountGame(root, fetchTrace) {
     setText(about, "");
     body.replaceChildren();
     heading.focus({ preventScroll: true });
-    const found = await findRounds(fetchTrace, seed);
+    const trace = await fetchTrace();
     if (mine !== turn) return;
-    if (found?.rounds.length) begin(found);
-    else setText(about, found ? TOO_SHORT : MISSING);
+    if (trace) begin({ trace, seed, ...roundsOf(trace, seed) });
+    else setText(about, MISSING);
   }
   function follow() {
     const seed = seedIn(location.hash);

@@ -33,11 +33,9 @@ export function summary(verdicts) {
   };
 }
 
-// The costs that the machine had before the recorded run, in seconds; null where they were not measured.
-export function costsOf({ calibration }) {
-  if (!(calibration?.target?.length > 1 && calibration.draft?.length)) return null;
-  return { forward: (rows) => timeAt(calibration.target, rows), step: calibration.draft[0][1] };
-}
+// The costs that the machine had before the recorded run, in seconds.
+export const costsOf = ({ calibration: { target, draft } }) => (
+  { forward: (rows) => timeAt(target, rows), step: draft[0][1] });
 
 // How many times as fast as the target alone, which writes one token per forward pass. A forward pass reads the last
 // token of the text and all guesses.

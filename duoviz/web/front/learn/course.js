@@ -15,23 +15,14 @@ const PRESSED = "flex: none; padding: 4px 10px; border: 1px solid var(--border-c
 
 let shown = null;
 
-// root: the course, where the reader comes back to; back: the link that leads there.
-function tellWhatToWatch(root, words, back) {
+// Until it is closed, or the reader goes back by the link that leads to the lesson.
+function tellWhatToWatch(words, lesson) {
   shown?.remove();
   const close = button({ class: "dv-button dv-button-text", style: PRESSED }, () => shown.remove(), "Close");
-  const node = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words),
-    linkNode("Back to the lesson", back, { style: PRESSED }), close);
-  document.getElementById("ask").after(node);
-  shown = node;
-  let hasLeft = false;
-  const observer = new IntersectionObserver((entries) => {
-    const isBack = entries.at(-1).isIntersecting;
-    hasLeft ||= !isBack;
-    if (!hasLeft || !isBack) return;
-    node.remove();
-    observer.disconnect();
-  });
-  observer.observe(root);
+  const back = linkNode("Back to the lesson", lesson, { style: PRESSED });
+  back.addEventListener("click", () => shown.remove());
+  shown = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words), back, close);
+  document.getElementById("ask").after(shown);
 }
 
 function mistakeList(mistakes) {
@@ -42,9 +33,9 @@ function mistakeList(mistakes) {
   return node;
 }
 
-function liveBox(lesson, root, back) {
+function liveBox(lesson, back) {
   const link = linkNode("Try it live", lesson.live ?? "#tab=live", { class: "dv-button dv-button-text" });
-  link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(root, lesson.watch, back); });
+  link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(lesson.watch, back); });
   const watch = lesson.watch ? ` Watch: ${lesson.watch}` : "";
   const runs = lesson.live ? [`The Live tab opens and runs it with this lesson's settings.${watch} `] : [];
   const read = lesson.read.length ? ["Read more: ", ...spanNodes(lesson.read, null), "."] : [];
@@ -148,7 +139,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     const [page, isLast] = [lesson.pages[number], number === lesson.pages.length - 1];
     const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
     leave = drawn.leave;
-    const live = isLast ? [liveBox(lesson, root, linkTo(lesson, number))] : [];
+    const live = isLast ? [liveBox(lesson, linkTo(lesson, number))] : [];
     reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
     Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
     stage.show(page, drawn.figure);

@@ -44,7 +44,7 @@ export function coupledDraws(p, q, count, seed) {
   });
 }
 
-export const skillWords = (skill) => (skill === 0 ? "knows nothing" : skill < 1 ? "worse than the real one" : skill === 1 ? "the real one" : skill < 2 ? "better than the real one" : "as good as the target");
+const skillWords = (skill) => (skill === 0 ? "knows nothing" : skill < 1 ? "worse than the real one" : skill === 1 ? "the real one" : skill < 2 ? "better than the real one" : "as good as the target");
 
 export function coupledFigure({ before, outcomes }) {
   const p = outcomes.map((outcome) => outcome.p);

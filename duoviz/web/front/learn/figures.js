@@ -70,7 +70,7 @@ function thresholdFigure({ candidates, theta, budget }) {
   return { node: el("div", {}, chart, slider.node, note), reading: () => sequencesOver(candidates, slider.value(), budget) };
 }
 
-export const whyOf = ({ tau, iteration, rows, device }) => (
+const whyOf = ({ tau, iteration, rows, device }) => (
   `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}`
 );
 

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
 import { timeAt } from "./costs.js";
-import { coupledDraws, drawByRule, drawIndex, mixed, skillWords, story, uniform } from "./draws.js";
-import { overWords, sequencesOver, waiting, whyOf } from "./figures.js";
-import { outcomeName } from "./parts.js";
+import { coupledDraws, drawByRule, drawIndex, mixed, story, uniform } from "./draws.js";
+import { overWords, sequencesOver, waiting } from "./figures.js";
 
 test("the faster side waits for the other", () => {
   assert.equal(waiting(0.02, 0.015), "The draft waits 5.0 ms for the target.");
@@ -18,16 +17,6 @@ test("the faster side waits for the other", () => {
 test("the measured times of a forward, and straight lines between them", () => {
   const times = [[1, 0.01], [2, 0.012], [8, 0.03], [5, 0.021], [3, 0.015], [1.5, 0.011]];
   for (const [tokens, seconds] of times) near(timeAt(times.slice(0, 3), tokens), seconds);
-});
-
-test("an outcome's name, why a run was as fast as it was, and how good a draft is", () => {
-  const names = [" rain", "", "<|im_end|>", null].map((text) => outcomeName({ text }));
-  assert.deepEqual(names, ["␣rain", "∅", "end of answer", "other"]);
-  assert.equal(whyOf({ tau: 2.286, iteration: null, rows: 5.04, device: "CPU cores 0, 1" }),
-    "τ 2.29 · – per iteration · 5.0 tokens read · CPU cores 0, 1");
-  assert.deepEqual([0, 0.5, 1, 1.5, 2].map(skillWords), [
-    "knows nothing", "worse than the real one", "the real one", "better than the real one", "as good as the target",
-  ]);
 });
 
 test("a sequence for each first token over the threshold: one at least, and no more than the draft budget", () => {
@@ -52,16 +41,6 @@ const OUTCOMES = ["a", "b", null].map((text, index) => ({ text, p: P[index], q: 
 const shareOf = (draws, isSo) => draws.filter(isSo).length / draws.length;
 // Uniform numbers as given, one after another.
 const given = (...numbers) => () => numbers.shift();
-
-test("uniform numbers lie between 0 and 1, are spread evenly, and are the same for a seed", () => {
-  const numbers = Array.from({ length: MANY }, uniform(1));
-  assert.ok(numbers.every((number) => number > 0 && number < 1));
-  const shareOfTenth = (tenth) => shareOf(numbers, (number) => Math.floor(10 * number) === tenth);
-  for (let tenth = 0; tenth < 10; tenth++) near(shareOfTenth(tenth), 0.1, 0.01);
-  const [again, other] = [uniform(1), uniform(2)];
-  assert.equal(again(), numbers[0]);
-  assert.notEqual(other(), numbers[0]);
-});
 
 test("an outcome is drawn in proportion to its weight, and never without one, wherever rounding leaves a rest", () => {
   const indices = [0.1, 0.2499, 0.25, 0.7499, 0.75, 0.999].map((number) => drawIndex([1, 2, 1], () => number));

@@ -8,12 +8,12 @@ import { curve, swatch } from "./column.js";
 
 const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
 
-export function stepPath({ iterations, totals }, toX, toY) {
+function stepPath({ iterations, totals }, toX, toY) {
   const steps = iterations.map((iteration, position) => `H${toX(iteration.sync).toFixed(1)}V${toY(totals[position].tokens).toFixed(1)}`);
   return `M${toX(0).toFixed(1)} ${toY(0).toFixed(1)}${steps.join("")}`;
 }
 
-export function ticksUpTo(top, wanted) {
+function ticksUpTo(top, wanted) {
   const step = tickStep(top, wanted);
   return Array.from({ length: Math.floor(top / step + 1e-9) + 1 }, (_, index) => +(index * step).toFixed(6));
 }
@@ -29,7 +29,7 @@ function gridNodes(scale) {
   return [...rows, ...columns];
 }
 
-export function curveScale(race, width) {
+function curveScale(race, width) {
   const seconds = Math.max(1e-3, ...race.lanes.map(wallOf));
   const tokens = Math.max(1, ...race.lanes.map(tokensOf));
   return {

@@ -15,14 +15,14 @@ const FIGURES = [
   ["phi_same_cores", "φ on equal cores", (value) => fixed(value, 2)],
 ];
 
-export function soFar(race, lane) {
+function soFar(race, lane) {
   const { tau, ttft } = runningNumbers(lane.state, lane.state.shown);
   return { tau, ttft, tps: countersOf(race, lane).tps };
 }
 
-export const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");
+const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");
 
-export function roundsWords(runs) {
+function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
   return `Means of ${[...new Set(runs)].join(" and ")} rounds; tokens/s from the slowest to the fastest`;
 }
@@ -63,7 +63,7 @@ function verdictNode(verdict) {
   return el("p", { class: "dv-verdict", "data-verdict": verdict.verdict }, el("b", {}, `${VERDICT_WORDS[verdict.verdict]}.`), ` ${verdict.sentence}`);
 }
 
-export function baselineWords({ all, target }) {
+function baselineWords({ all, target }) {
   const told = all ? [`φ is the speed-up over the fastest vanilla here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
     : ["The speed-up φ was not measured: vanilla did not run."];
   told.push(target ? `Vanilla on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`

@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, headerOf, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
 import { eventsOf } from "../visualizer/state.js";
-import { coresWords, countersOf, standing, twinWords } from "./column.js";
-import { curveScale, momentWords, stepPath, ticksUpTo } from "./curves.js";
-import { baselineWords, headlineOf, roundsWords, soFar, spreadWords } from "./finish.js";
+import { coresWords, standing, twinWords } from "./column.js";
+import { momentWords } from "./curves.js";
+import { headlineOf } from "./finish.js";
 import {
-  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, endOf, hasEnded, placeSides, sidesOf,
-  tokensOf,
+  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, hasEnded, placeSides, tokensOf,
 } from "./model.js";
 import { csvOf, eventsOfLeft, leftOf } from "./race_file.js";
 
@@ -82,12 +81,6 @@ test("one that has ended is there again, also where the next one waited; another
   }
 });
 
-test("what φ compares with is no side, and a race ends with its slower side", () => {
-  const race = raceAfter(beginning({ lanes: [...LANES, BASELINE] }), ...RUNS, ...laneEvents("Vanilla", endingAt(9)));
-  assert.deepEqual([sidesOf(race).length, endOf(race)], [2, 4]);
-  assert.deepEqual([sidesOf(emptyRace()), endOf(emptyRace())], [[], 0]);
-});
-
 test("the status names the run that goes on, and its result", () => {
   const over = "Both runs are over. The replay shows them on one clock, as they were measured.";
   const tree = (stopped, { message, times = [1], ...more } = {}) => (
@@ -124,14 +117,6 @@ test("why a side failed is kept, the first reason told", () => {
   const error = { type: "lane", lane: "SpS", repeat: 0, event: { type: "error", message: "No room." } };
   const race = raceAfter(beginning(), error, ...RUNS.slice(SPS.length), ending({}, { error: "Something else." }));
   assert.deepEqual(race.lanes.map((lane) => lane.error), ["No room.", "Something else."]);
-});
-
-test("a recorded race plays at its own speed, and the next one at the visitor's", () => {
-  const race = raceAfter(beginning({ recorded: true, file: "a.duoviz.json" }), ...RUNS, { ...ending(), speed: 0.5 });
-  assert.deepEqual([race.speed, race.file], [0.5, "a.duoviz.json"]);
-  after(race, beginning(), ...SPS);
-  assert.deepEqual([race.speed, race.file, race.recorded, race.clock, race.result], [1, null, false, 0, null]);
-  assert.equal(after(Object.assign(ended(), { speed: 4 }), beginning(), ...SPS).speed, 4);
 });
 
 test("the race before stays until the next one begins; one that fails stands where it had come to", () => {
@@ -189,12 +174,6 @@ test("playing begins where the clock stands, and at the end from the beginning",
   assert.deepEqual([race.playing, race.clock], [true, 1.2]);
 });
 
-test("while the race goes on its clock is not moved", () => {
-  const { race, actions, drawn } = acted(running());
-  for (const act of [actions.first, actions.togglePlay, actions.play, actions.forward]) act();
-  assert.deepEqual([race.clock, race.playing, drawn(), canReplay(race)], [0, false, 0, false]);
-});
-
 test("the clock goes on by what has passed, not by a long pause, and stops at the end", () => {
   const race = Object.assign(ended(), { clock: 0, playing: true, speed: 2 });
   advanceClock(race, 0.1);
@@ -203,15 +182,6 @@ test("the clock goes on by what has passed, not by a long pause, and stops at th
   near(race.clock, 0.7);
   advanceClock(Object.assign(race, { clock: 3.9 }), 0.1);
   assert.deepEqual([race.clock, race.playing], [4, false]);
-});
-
-test("each side is shown as far as it had come: tokens, seconds, and what they come to", () => {
-  const shown = (race) => race.lanes.map((lane) => [lane.state.shown, ...Object.values(countersOf(race, lane))]);
-  assert.deepEqual(shown(raceAt(0.5)), [[-1, 0, 0.5, null], [-1, 0, 0.5, null]]);
-  assert.deepEqual(shown(raceAt(3)), [[1, 2, 2, 1], [1, 2, 3, 2 / 3]]);
-  assert.deepEqual(shown(raceAt(0, running())).map(([at]) => at), [1, 2], "and of a race that goes on, all");
-  const [, tree] = raceAt(3).lanes;
-  assert.deepEqual(soFar(raceAt(3), tree), { tau: 1, ttft: 1.5, tps: 2 / 3 });
 });
 
 test("who has finished, and who first; not where the machine was disturbed, both took as long, or one was cut", () => {
@@ -234,18 +204,6 @@ test("when each side wrote a token, and how far each had come at a time", () => 
     `Token 3: SpS wrote "bow" at 1.00 s.`, "",
   ]);
   assert.equal(momentWords(ended(), 1.2), "At 1.20 s: SpS had 1 token, DuoTree had 0 tokens.");
-});
-
-test("tokens over seconds: each iteration is a step at its end, and the largest fill the drawing", () => {
-  const lane = { iterations: [{ sync: 1 }, { sync: 2 }], totals: [{ tokens: 1 }, { tokens: 3 }] };
-  assert.equal(stepPath(lane, (time) => 10 * time, (tokens) => 100 - tokens), "M0.0 100.0H10.0V99.0H20.0V97.0");
-  const ticks = [[10, 4], [0.3, 3], [1, 1]].map((each) => ticksUpTo(...each));
-  assert.deepEqual(ticks, [[0, 5, 10], [0, 0.1, 0.2, 0.3], [0, 1]]);
-  const scale = curveScale(ended(), 442);
-  assert.deepEqual([[0, 4].map(scale.toX), [0, 3].map(scale.toY)], [[30, 430], [152, 10]]);
-  near(scale.toTime(scale.toX(1.5)), 1.5);
-  const { seconds, tokens } = curveScale(raceAfter(), 442);
-  assert.deepEqual([seconds, tokens], [0.001, 1], "before anything ran");
 });
 
 test("who leads, and at the finish who was faster, or that it cannot be said", () => {
@@ -271,19 +229,4 @@ test("sides on other cores say why, unless the visitor chose the cores", () => {
   assert.match(words(both, false), /SpS keeps one for its draft\. “Race on equal cores” adds Vanilla/);
   assert.equal(words(both, true), words(both, false));
   assert.deepEqual([words(one, false), words(both, false, "target"), coresWords(emptyRace())], ["", "", ""]);
-});
-
-test("what φ compares with, and how many rounds the figures stand for", () => {
-  const [all, target] = [{ tps: 57.04, device: "CPU cores 0, 1" }, { tps: 46.5, device: "CPU core 1" }];
-  assert.equal(baselineWords({ all, target }),
-    "φ is the speed-up over the fastest vanilla here, in the same precision: "
-    + "57.0 tokens/s on CPU cores 0, 1. "
-    + "Vanilla on the cores of DuoDecoding's target: 46.5 tokens/s on CPU core 1.");
-  assert.match(baselineWords({ all: null, target: null }),
-    /^The speed-up φ was not measured.* press “Race on equal cores”: one more run\.$/);
-  const spreads = [3, 1].map((runs) => spreadWords({ runs, tps_lowest: 40.04, tps_highest: 52.5 }));
-  assert.deepEqual(spreads, ["40.0 to 52.5", ""]);
-  const means = "Means of 3 rounds; tokens/s from the slowest to the fastest";
-  assert.deepEqual([[1, 1], [0, 1], [3, 3]].map(roundsWords), ["One round", "One round", means]);
-  assert.match(roundsWords([3, 1]), /^Means of 3 and 1 rounds/);
 });

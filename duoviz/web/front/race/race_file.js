@@ -2,7 +2,7 @@
 
 import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
 import { traceOf } from "../visualizer/export.js";
-import { isObject, parseJson, wrongPlace } from "../visualizer/json.js";
+import { parseObject, wrongPlace } from "../visualizer/json.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { eventsOf, runningNumbers, stateAfter } from "../visualizer/state.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
@@ -58,23 +58,16 @@ export async function eventsOfLeft(left) {
   return [{ ...lanes, recorded: false }, ...runs, ...(left.race.result ? [end] : []), ...words];
 }
 
-// Where the parts do not fit together: two sides come first and every name once, what it came to is told of these
-// lanes, and each round that it names is there.
-function wrongTogether({ lanes, repeats, recordings, result }) {
+// Whether the parts fit together: two sides come first and every name once, what it came to is told of these lanes, and
+// each round that it names is there.
+function fitTogether({ lanes, repeats, recordings, result }) {
   const names = lanes.map(({ name }) => name);
   const has = (lane, repeat) => recordings.some((each) => each.lane === lane && each.repeat === repeat);
-  const twice = names.findIndex((name, index) => names.indexOf(name) < index);
-  const misplaced = lanes.findIndex(({ baseline }, index) => baseline !== (index >= SIDES));
-  const strange = recordings.findIndex(({ lane, repeat }) => !names.includes(lane) || repeat >= repeats);
-  const other = names.findIndex((name, index) => result.lanes[index]?.name !== name);
-  const missing = result.lanes.findIndex(({ name, repeat }) => repeat !== null && !has(name, repeat));
-  if (lanes.length < SIDES) return ".lanes";
-  if (twice >= 0) return `.lanes[${twice}].name`;
-  if (misplaced >= 0) return `.lanes[${misplaced}].baseline`;
-  if (strange >= 0) return `.recordings[${strange}]`;
-  if (other >= 0 || result.lanes.length > names.length) return ".result.lanes";
-  if (missing >= 0) return `.result.lanes[${missing}].repeat`;
-  return recordings.length ? null : ".recordings";
+  return lanes.length >= SIDES && new Set(names).size === names.length && recordings.length > 0
+    && lanes.every(({ baseline }, index) => baseline === (index >= SIDES))
+    && recordings.every(({ lane, repeat }) => names.includes(lane) && repeat < repeats)
+    && JSON.stringify(result.lanes.map(({ name }) => name)) === JSON.stringify(names)
+    && result.lanes.every(({ name, repeat }) => repeat === null || has(name, repeat));
 }
 
 async function wrongRecording(recordings) {
@@ -86,14 +79,14 @@ async function wrongRecording(recordings) {
 }
 
 export async function readRace(text) {
-  const { value, problem } = parseJson(text);
-  if (problem) return { problem: `This file is not a race: it ${problem}.` };
-  if (!isObject(value)) return { problem: "This file is not a race: it is not a JSON object." };
+  const value = parseObject(text);
+  if (!value) return { problem: "This file is not a race: it is not a JSON object." };
   if (value.iterations) return { problem: "This file is the trace of one run: open it in the Live tab." };
   const newer = newerWords("race", value.schema);
   if (newer) return { problem: newer };
-  const wrong = wrongPlace(value, raceSchema) ?? wrongTogether(value) ?? await wrongRecording(value.recordings);
-  return wrong === null ? { race: value } : { problem: wrongWords("race", wrong) };
+  const wrong = wrongPlace(value, raceSchema) ?? await wrongRecording(value.recordings);
+  if (wrong !== null) return { problem: wrongWords("race", wrong) };
+  return fitTogether(value) ? { race: value } : { problem: "This file is not a race that can be shown: its parts do not fit together." };
 }
 
 const RACE_OPENING_SPEED = 0.5;

@@ -7,7 +7,6 @@ import { createPresentButtons, chooseTheme, restoreTheme, themeShown } from "./l
 
 const BAR_ICONS = {
   link: "M6.5 9.5a3 3 0 0 0 4.3 0l2.3-2.3a3 3 0 0 0-4.3-4.3L7.7 4l1 1 1.1-1.1a1.6 1.6 0 0 1 2.3 2.3L9.8 8.5a1.6 1.6 0 0 1-2.3 0zM9.5 6.5a3 3 0 0 0-4.3 0L2.9 8.8a3 3 0 0 0 4.3 4.3L8.3 12l-1-1-1.1 1.1a1.6 1.6 0 0 1-2.3-2.3l2.3-2.3a1.6 1.6 0 0 1 2.3 0z",
-  file: "M2 3h4.5l1.5 2H14v8H2zm1.5 1.5v7h9v-5H7.3l-1.5-2z",
   theme: "M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zm0 1.6v9.8a4.9 4.9 0 0 1 0-9.8z",
 };
 
@@ -41,13 +40,13 @@ function createToast() {
   };
 }
 
-// act: called with "copylink", "openfile", or when the page has a link to follow, "openlink": as it opens, and later.
+// act: called with "copylink", or when the page has a link to follow, "openlink": as it opens, and later.
 export function createBar(root, act) {
   const toast = createToast();
   restoreTheme();
   root.replaceChildren(
     el("div", { class: "dv-share-buttons" },
-      iconButton("Copy link", BAR_ICONS.link, () => act("copylink")), iconButton("Open settings file…", BAR_ICONS.file, () => act("openfile")),
+      iconButton("Copy link", BAR_ICONS.link, () => act("copylink")),
       iconButton("Light or dark", BAR_ICONS.theme, () => chooseTheme(themeShown() === "dark" ? "light" : "dark")),
       ...createPresentButtons()),
     toast.node);

@@ -1,19 +1,16 @@
-// The buttons "Copy link" and "Open settings file…", and links followed: between the page's fields and a view of it.
+// The button "Copy link", and links followed: between the page's fields and a view of it.
 // site: {pages, address, frame}; pages: for each tab {fields, visualizer, start, label, reaching}: two ids of elements,
 // what is written on the second, and the names of the fields with which a run reaches for the hub or a folder; address:
 // of a Space; frame: its HTML.
 
 import { areDetailsOpen, openDetails } from "../visualizer/details.js";
-import { el, isPresented } from "../visualizer/dom.js";
-import { copied, REFUSED, save, SAVED_IN_A_FRAME } from "../visualizer/export.js";
-import { readFile } from "../visualizer/json.js";
+import { isPresented } from "../visualizer/dom.js";
+import { copied, REFUSED } from "../visualizer/export.js";
 import { takeLeft } from "../visualizer/left.js";
 import { controlsOf, limitControls } from "./limits.js";
-import { fileOf, fragmentOf, LONGEST_TEXT, longestText, viewOfFile, viewOfFragment } from "./link.js";
+import { fragmentOf, viewOfFragment } from "./link.js";
 import { present, chosenTheme, setTheme } from "./look.js";
 
-const FILE_NAME = "duoviz-settings.json";
-const MAX_SETTINGS_BYTES = 2_000_000;
 const COPIED = "Link copied (also shown here). It holds this tab, its prompt and settings, and the iteration shown.";
 
 export function selectedTab({ pages }) {
@@ -55,29 +52,12 @@ const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
 
 export async function copyLink(values, site) {
   const view = currentView(values, site);
-  const length = longestText(view);
-  if (length > LONGEST_TEXT) {
-    save(new Blob([fileOf(view)], { type: "application/json" }), FILE_NAME);
-    return spoken({
-      message: `A text of ${length.toLocaleString("en")} characters is too long for a link, which holds ${LONGEST_TEXT.toLocaleString("en")} at most: `
-        + `this view was saved as the file ${FILE_NAME}. Whoever gets it opens it here with "Open settings file…".${SAVED_IN_A_FRAME}`,
-    });
-  }
   const details = site.pages[view.tab].visualizer && areDetailsOpen() ? 1 : undefined;
   const look = { controls: controlsOf(view.tab), theme: chosenTheme(), details };
   const open = { story: storyStop(view.tab), draft: gameRounds(view.tab) };
   const fragment = fragmentOf({ ...view, ...look, ...open }, site.pages);
   const link = (site.address || ownAddress()) + fragment;
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link, frame: frameOf(site, fragment) });
-}
-
-function pickedFile() {
-  const input = el("input", { type: "file", accept: ".json,application/json" });
-  return new Promise((done) => {
-    input.addEventListener("change", () => done(input.files[0] ?? null));
-    input.addEventListener("cancel", () => done(null));
-    input.click();
-  });
 }
 
 const visualizerValue = ({ iteration = null, recording = null, fields: { prompt, method } }) => (
@@ -142,8 +122,8 @@ function limitEveryTab({ pages }) {
 
 export const LEFT = "duoviz form";
 
-// What is left to the page that comes: the tab, whether it is presented, and each tab's changed fields as a settings
-// file. values: as Gradio heard of them last, null of none; of what is typed while the server is lost it does not hear.
+// What is left to the page that comes: the tab, whether it is presented, and the tabs whose fields have changed.
+// values: as Gradio heard of them last, null of none; of what is typed while the server is lost it does not hear.
 export function leftOf(values, site) {
   const fieldsOfAll = Object.values(site.pages).flatMap(({ fields }) => Object.values(fields));
   const heard = values ?? fieldsOfAll.map((field) => field.default);
@@ -151,13 +131,12 @@ export function leftOf(values, site) {
     const prompt = start && document.querySelector(`#tab-${tab} [id$=prompt] textarea`)?.value;
     return { tab, fields: { ...fieldsOn(tab, heard, site), ...(typeof prompt === "string" && { prompt }) } };
   });
-  const files = views.filter((view) => isChanged(view, site.pages[view.tab])).map(fileOf);
-  return { tab: selectedTab(site), look: { present: isPresented() }, files };
+  const changed = views.filter((view) => isChanged(view, site.pages[view.tab]));
+  return { tab: selectedTab(site), look: { present: isPresented() }, views: changed };
 }
 
 // link: the view that the link asks for, null where it asks for none.
-function outputsAfter({ files, tab }, link, site) {
-  const views = files.map((text) => viewOfFile(text, site.pages).view).filter(Boolean);
+function outputsAfter({ views, tab }, link, site) {
   const of = Object.fromEntries(views.map((view) => [view.tab, view]));
   if (link) of[link.tab] = { ...link, fields: (of[link.tab] ?? link).fields };
   return outputs(of, { tab }, site);
@@ -171,14 +150,6 @@ export function openLink(site) {
   if (left) return outputsAfter(left, view, site);
   const words = view ? linkWords(view, site.pages[view.tab]) : "";
   return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
-}
-
-export async function openFile(site) {
-  const file = await pickedFile();
-  if (!file) return [];
-  const read = (text) => viewOfFile(text, site.pages);
-  const { view = null, problem } = await readFile(file, { kind: "settings file", most: MAX_SETTINGS_BYTES, read });
-  return outputsFor(view, problem ?? "Prompt and settings loaded from the file.", site);
 }
 
 const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;

@@ -1,10 +1,11 @@
 // Whether a file holds a trace that can be drawn: duoviz/trace/trace.schema.json says which fields it has, and the
 // rules here what a schema cannot say.
 
-import { isObject, parseJson, wrongPlace } from "./json.js";
+import { parseObject, wrongPlace } from "./json.js";
 import { isKnown } from "./methods.js";
 import traceSchema from "../../../trace/trace.schema.json" with { type: "json" };
 
+// Of long work others have a turn between two such slices.
 const SLICE_MS = 8;
 
 // Not a timer, which browsers hold back.
@@ -14,16 +15,6 @@ function nextTask() {
     port1.onmessage = () => { port1.close(); done(); };
     port2.postMessage(null);
   });
-}
-
-// A function to await between two small pieces of work: at the end of a slice, the rest waits its turn.
-export function createPacer() {
-  let end = performance.now() + SLICE_MS;
-  return async () => {
-    if (performance.now() < end) return;
-    await nextTask();
-    end = performance.now() + SLICE_MS;
-  };
 }
 
 export const MAX_FILE_BYTES = 50_000_000;
@@ -46,15 +37,16 @@ function wrongOrder({ target, draft, checked, drafted, rest = [] }) {
 }
 
 async function wrongIteration(iterations) {
-  const pace = createPacer();
-  let [before, written] = [0, 0];
+  let [before, written, sliceEnd] = [0, 0, performance.now() + SLICE_MS];
   for (const [index, each] of iterations.entries()) {
     const wrong = wrongPlace(each, ITERATION, traceSchema.$defs) ?? wrongOrder(each);
     if (wrong !== null) return `.iterations[${index}]${wrong}`;
     for (const { text } of each.committed) written += LIMITS.token + text.length;
     if (each.index !== index || each.sync < before || written > LIMITS.written) return `.iterations[${index}]`;
     before = each.sync;
-    await pace();
+    if (performance.now() < sliceEnd) continue;
+    await nextTask();
+    sliceEnd = performance.now() + SLICE_MS;
   }
   return null;
 }
@@ -74,9 +66,8 @@ export const wrongWords = (kind, place) => (
 );
 
 export async function readTrace(json) {
-  const { value, problem } = parseJson(json);
-  if (problem) return { problem: `This file is not a trace: it ${problem}.` };
-  if (!isObject(value)) return { problem: "This file is not a trace: it is not a JSON object." };
+  const value = parseObject(json);
+  if (!value) return { problem: "This file is not a trace: it is not a JSON object." };
   if (value.recordings) return { problem: "This file holds a race: open it in the Compare tab." };
   const newer = newerWords("trace", value.header?.schema);
   if (newer) return { problem: newer };

@@ -69,7 +69,6 @@ export function drawer(name, summary, panel) {
     node.open = false;
     summary.focus({ preventScroll: true });
   };
-  node.addEventListener("keydown", onKey);
   node.addEventListener("toggle", () => {
     const act = node.open ? "addEventListener" : "removeEventListener";
     document[act]("pointerdown", onPress);

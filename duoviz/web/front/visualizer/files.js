@@ -4,18 +4,15 @@ import { el, listen, menu, section, setHidden, setText, textButton } from "./dom
 import { capital, clip, visible } from "./words.js";
 import { eventsOf, isTimed } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
-import { chromeTrace, fileName, replayPage, save, savedAs, traceOf } from "./export.js";
+import { fileName, replayPage, save, savedAs, traceOf } from "./export.js";
 import { createFilming, createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./film.js";
 import { pngOf, createPictures } from "./picture.js";
-import { readFile } from "./json.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
 const LOADING = "The previous file is still loading: try again in a moment.";
 const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const FILMED = 6;
-// What there is of runs alone whose times are known.
-const OF_TIME = "dv-of-time";
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
 function saveButtons(context, tell) {
@@ -26,27 +23,20 @@ function saveButtons(context, tell) {
     if (blob) save(blob, name);
     tell(blob ? savedAs(name) : NOT_SAVED);
   });
-  const ofTime = (button) => {
-    button.classList.add(OF_TIME);
-    return button;
-  };
-  const pictures = Object.entries(createPictures(context)).flatMap(([part, make]) => [
-    saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([make().text], { type: "image/svg+xml" })),
-    saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(make())),
-  ].map(part === "timeline" ? ofTime : (button) => button));
-  return [
-    saved("Save trace", ".duoviz.json", () => json(traceOf(state))),
-    ofTime(saved("Save trace for Perfetto", ".perfetto.json", () => json(chromeTrace(state)))),
-    ...(replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : []),
-    ...pictures,
-  ];
+  const pictures = createPictures(context);
+  const [tree, ofTime, charts] = ["tree", "timeline", "charts"].map((part) => [
+    saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([pictures[part]().text], { type: "image/svg+xml" })),
+    saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(pictures[part]())),
+  ]);
+  const trace = saved("Save trace", ".duoviz.json", () => json(traceOf(state)));
+  const replay = replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : [];
+  return { buttons: [trace, ...replay, ...tree, ...ofTime, ...charts], ofTime };
 }
 
+// From the iteration shown on, each time the menu opens.
 function createFilmRow({ root, state, isBusy }, filming, tell) {
   const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
   const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
-  let given = "", epoch = state.epoch;
-  for (const each of [first, last]) each.addEventListener("input", () => { given = "typed"; });
   const button = textButton("Save as film", () => {
     const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
     if (isBusy()) return tell(STILL_RUNNING);
@@ -61,13 +51,10 @@ function createFilmRow({ root, state, isBusy }, filming, tell) {
   });
   return {
     node: el("div", { class: "dv-film" }, el("span", { class: "dv-hint" }, "Iterations"), first, el("span", { class: "dv-hint" }, "to"), last, button),
-    draw() {
-      button.disabled = !state.header || !state.iterations.length;
+    button,
+    fill() {
       const end = Math.max(0, state.iterations.length - 1);
       const from = state.shown < end ? Math.max(0, state.shown) : Math.max(0, end - FILMED + 1);
-      const key = `${from} to ${end}`;
-      if (epoch === state.epoch && (given === key || given === "typed")) return;
-      [given, epoch] = [key, state.epoch];
       [first.value, last.value] = [from, Math.min(end, from + FILMED - 1)];
     },
   };
@@ -84,8 +71,17 @@ function acceptDrops(root, load) {
   listen(root, { dragover: hear(true), dragleave: hear(false), drop: hear(false, load) });
 }
 
-// The button that opens files, and its field; they can be dropped on `root` too. kind, read: see `readFile`; refusal:
-// why none can be shown now, null where one can; show: takes what was read and a name, and returns what is said.
+// What `read` makes of a file's text: {problem} or another object.
+async function readFile(file, kind, read) {
+  if (file.size > MAX_FILE_BYTES) {
+    return { problem: `This file has ${Math.ceil(file.size / 1e6)} MB, and a ${kind} may have at most ${MAX_FILE_BYTES / 1e6} MB.` };
+  }
+  return file.text().then(read).catch(() => ({ problem: "This file cannot be read." }));
+}
+
+// The button that opens files, and its field; they can be dropped on `root` too. kind: what they should hold; read: see
+// `readFile`; refusal: why none can be shown now, null where one can; show: takes what was read and a name, and returns
+// what is said.
 export function createOpener(label, { root, kind, read, refusal, show, tell }) {
   let isReading = false;
   const load = async (file) => {
@@ -95,7 +91,7 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
     const name = clip(visible(file.name), 80);
     isReading = true;
     tell(`Reading ${name}.`);
-    const found = await readFile(file, { kind, most: MAX_FILE_BYTES, read });
+    const found = await readFile(file, kind, read);
     isReading = false;
     tell(found.problem ?? refusal() ?? show(found, name));
   };
@@ -120,24 +116,23 @@ export function createFiles(context) {
     return `Shown: the file ${name}.`;
   };
   const opener = createOpener("Load trace…", { root, kind: "trace", read: readTrace, refusal, show, tell });
-  const buttons = saveButtons(context, tell);
+  const { buttons, ofTime } = saveButtons(context, tell);
   const filming = createFilming(tell);
   const filmRow = createFilmRow(context, filming, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
   const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
+  const opened = menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), filmRow.node, filmHint, hint);
+  opened.addEventListener("toggle", filmRow.fill);
   return {
     node: section("files", "Files", message, filming.node, back),
-    menu: menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), filmRow.node, filmHint, hint),
+    menu: opened,
     stop: filming.stop,
     draw() {
-      filmRow.draw();
       if (isBusy()) filming.stop();
-      for (const button of buttons) {
-        button.disabled = !state.header || !state.iterations.length;
-        button.hidden = button.classList.contains(OF_TIME) && !isTimed(state.header);
-      }
+      for (const button of [...buttons, filmRow.button]) button.disabled = !state.header || !state.iterations.length;
+      for (const button of ofTime) button.hidden = !isTimed(state.header);
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;
       setHidden(back, !own.iterations.length || own.file !== null || !state.file, root);

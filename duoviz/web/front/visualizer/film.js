@@ -37,15 +37,11 @@ function lengthElement(milliseconds) {
 }
 
 // The same film, and where its head is as browsers write it, with its length.
-export function withLength(bytes, seconds) {
+function withLength(bytes, seconds) {
   const segment = elementAt(bytes, elementAt(bytes, 0).end);
   const info = segment.id === SEGMENT_ID && segment.end === OPEN_END ? elementAt(bytes, segment.from) : {};
   if (info.id !== INFO_ID) return [bytes];
-  const kept = [];
-  for (let child = elementAt(bytes, info.from); child.start < info.end; child = elementAt(bytes, child.end)) {
-    if (child.id !== LENGTH_ID) kept.push(bytes.slice(child.start, child.end));
-  }
-  const content = [...kept, lengthElement(1000 * seconds)];
+  const content = [bytes.slice(info.from, info.end), lengthElement(1000 * seconds)];
   const size = new DataView(new ArrayBuffer(12));
   size.setUint32(0, INFO_ID);
   size.setBigUint64(4, 2n ** 56n + BigInt(content.reduce((sum, { length }) => sum + length, 0)));

@@ -40,8 +40,6 @@ export function bestLines(most, scaleOn, enough) {
   return best;
 }
 
-const MAX_TREE_NODES = 300;
-
 const TREE_TOP = 24;
 const LINE_GAP = 10;
 const CAPTION_HEIGHT = 20;
@@ -80,10 +78,7 @@ function layOutWindow(nodes, drawn, firstRow) {
 
 const isWindow = (node) => node.status === "window";
 
-function drawnOf(nodes, wanted) {
-  const all = [...nodes.keys()].filter((index) => wanted(nodes[index]));
-  return all.filter((index, order) => order < MAX_TREE_NODES || nodes[index].status === "correction");
-}
+const indicesOf = (nodes, wanted) => [...nodes.keys()].filter((index) => wanted(nodes[index]));
 
 // For each drafted node, the number (from 1) of the sequence it belongs to.
 function sequenceOf(nodes) {
@@ -132,20 +127,21 @@ function checkedItems(iteration, start) {
   const { checked } = iteration;
   const nodes = checked.concat(iteration.rest ?? []);
   const shown = drawnRest(iteration);
-  const drawn = drawnOf(nodes, (node) => !isWindow(node)).filter((index) => index < checked.length || shown.has(index));
+  const isDrawn = (index) => index < checked.length || shown.has(index);
+  const drawn = indicesOf(nodes, (node) => !isWindow(node)).filter(isDrawn);
   const layout = layOut(nodes, drawn);
   const items = hung(nodes, drawn, layout, start, (index, place) => {
     const [list, at] = index < checked.length ? ["checked", index] : ["rest", index - checked.length];
     return itemOf(list, at, nodes[index], place, 1);
   });
-  const looking = drawnOf(nodes, isWindow);
+  const looking = indicesOf(nodes, isWindow);
   const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
   const window = looking.map((index) => itemOf("checked", index, nodes[index], below.places[index], 1));
   return { items, window, allRows: below.rows, depth: layout.depth };
 }
 
 function draftedItems(nodes, anchor, column, taken) {
-  const drawn = drawnOf(nodes, () => true);
+  const drawn = [...nodes.keys()];
   const layout = layOut(nodes, drawn);
   const sequences = sequenceOf(nodes);
   const items = hung(nodes, drawn, layout, anchor, (index, place) => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, iterationOf, near, nodeOf, ownNode, recordings } from "../testing.js";
-import { bestLines, countLabel, fillLines, foldColumns, placeItems, treeItems } from "./layout.js";
+import { countLabel, fillLines, foldColumns, placeItems, treeItems } from "./layout.js";
 
 const treeOf = (iteration, tail = "") => treeItems(iterationOf(iteration), tail);
 // By label, [column, row] and parent of each item after the text.
@@ -54,15 +54,13 @@ test("Lookahead's window stands below, a row for each level", () => {
   assert.deepEqual([tree.windowRow, tree.rows], [1, 3]);
 });
 
-test("of a living tree those that live on and the first eight others are drawn, of very many nodes the first 300", () => {
+test("of a living tree those that live on and the first eight others are drawn", () => {
   const others = Array.from({ length: 10 }, (_, index) => childOf(0)(`o${index}`, { status: "discarded" }));
   const rest = [...others, childOf(0)("lives", { status: "pending" }), childOf(10)("hidden", { status: "pending" })];
   const drawn = treeOf({ checked: [nodeOf("A")], rest }).items.filter(({ list }) => list === "rest");
   // One whose parent is not drawn would hang on nothing: o9 is number 10 of the tree.
   const expected = [...others.slice(0, 8).map(({ text }, index) => [text, index]), ["lives", 10]];
   assert.deepEqual(drawn.map(({ label, index }) => [label, index]), expected);
-  const { items } = treeOf({ checked: [...Array.from({ length: 400 }, (_, index) => nodeOf(`n${index}`)), ownNode("own")] });
-  assert.deepEqual([items.length, items.at(-1).label], [1 + 300 + 1, "own"]);
 });
 
 test("columns stand a gap apart; a line takes as many as it is wide, and one at least", () => {
@@ -74,12 +72,6 @@ test("columns stand a gap apart; a line takes as many as it is wide, and one at 
   assert.deepEqual(foldColumns([10, 500, 10], 5), [first, next(1), next(2)], "no line stays empty");
   assert.deepEqual(fillLines([50, 50, 50], 154), [first, second, next(1)]);
   assert.deepEqual(fillLines([500, 10], 154), [first, next(1)]);
-});
-
-test("lines are added while they make the drawing larger, and no further than is enough", () => {
-  const scales = [0.5, 0.8, 0.7, 1, 2];
-  const best = [5, 3].map((most) => bestLines(most, (lines) => scales[lines - 1], 0.9));
-  assert.deepEqual([...best, bestLines(3, () => 0.8, 0.9), bestLines(5, (lines) => lines, 0.9)], [4, 2, 1, 1]);
 });
 
 test("in pixels: of two nodes of one character after the text, on one line and on two", () => {
@@ -97,17 +89,6 @@ test("in pixels: of two nodes of one character after the text, on one line and o
   assert.deepEqual(two.pixels, [[2, 39, 0, 39], [28, 93, 1, 93], [28, 123, 1, 93]]);
   near(two.places.right, 2 + 57.25 + 13);
   assert.equal(two.places.height, 142);
-});
-
-test("rows that a line does not use take no room on it, and a window has room for its caption above it", () => {
-  const tree = treeOf({ checked: [nodeOf("A"), nodeOf("B"), nodeOf("C"), childOf(2)("D")] });
-  placeItems(tree, onLines(3), 30);
-  const { line, y, entry } = itemOf(tree, "D");
-  assert.deepEqual([line, y, entry], [2, 24 + 30 + 24 + 3 * 30 + 10 + 15, y]);
-  const looking = treeOf({ checked: [ownNode("own"), nodeOf("a", { status: "window" })] });
-  const places = placeItems(looking, onLines(1), 30);
-  assert.deepEqual(looking.items.map((item) => item.y), [39, 39, 69 + 20]);
-  assert.deepEqual([places.windowTop, places.height], [24 + 30 + 16, 24 + 60 + 20 + 4]);
 });
 
 test("wide characters take more room, and counts too", () => {

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { COLUMN_GAP } from "./layout.js";
 import { lookAt, timesOf } from "./moments.js";
 import { createMotion } from "./motion.js";
-import { isChosen } from "./sentence.js";
+import { nodesOf } from "./sentence.js";
 import { sendingOf, wantsNoMotion } from "./player.js";
 import { known, MARKS } from "./words.js";
 
@@ -19,7 +19,7 @@ export function createMoves(drawing) {
       const from = known(item.node?.was) && placeOf(item.node);
       const group = from && drawing.querySelector(`g.dv-node[data-list="${item.list}"][data-index="${item.index}"]`);
       const [there, here] = [from, item].map((place) => ({ transform: `translate(${place?.x}px, ${place?.y}px)` }));
-      group?.animate?.([there, here], MOVE);
+      if (group) group.animate([there, here], MOVE);
     }
     const places = new Map(items.filter((item) => item.node).map((item) => [`${item.list} ${item.index}`, { x: item.x, y: item.y }]));
     before = { index: iteration.index, checked: iteration.checked.length, places };
@@ -74,20 +74,6 @@ export function createLooks(drawing) {
       for (const entry of drawn) leave(entry, next, { ...way, keeps });
     },
   };
-}
-
-// Of each token that an iteration adds to the text, the node of the tree that it was: {list, index}; null where it was
-// none.
-export function nodesOf({ checked, drafted, committed }) {
-  const nodes = Object.entries({ checked, drafted }).flatMap(([list, all]) => (
-    all.map((node, index) => ({ list, index, node })).filter(({ node }) => isChosen(node))
-  ));
-  return committed.map(({ id }) => {
-    const at = nodes.findIndex(({ node }) => node.id === id);
-    if (at < 0) return null;
-    const [{ list, index }] = nodes.splice(0, at + 1).slice(-1);
-    return { list, index };
-  });
 }
 
 // labelOf: gives a node's label in the tree, where it is drawn; spansOf: an iteration's tokens in the text.

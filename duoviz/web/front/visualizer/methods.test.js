@@ -3,13 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { headerOf, recordingOf } from "../testing.js";
-import { aboutOf, allProposers, isKnown, know, originOf, TARGET } from "./methods.js";
-
-test("before it is told of methods, the page knows the target alone", () => {
-  assert.deepEqual(allProposers(), [TARGET]);
-  assert.equal(aboutOf({ method: "rest" }).title, "");
-  assert.deepEqual(["target", "datastore"].map((source) => originOf(source, null)), ["from the target", "from datastore"]);
-});
+import { aboutOf, allProposers, isKnown, know, originOf } from "./methods.js";
 
 test("a header's own words come first, and only a method's own name is known", () => {
   const rest = recordingOf("rest").header.about;

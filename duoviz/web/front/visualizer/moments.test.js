@@ -34,23 +34,20 @@ test("what is judged when: the drafted with the iteration's end, the checked wit
     [{ born: -Infinity, judged: 10 }, { born: 10, judged: 10 }]);
 });
 
-test("in turn: a step each for a chain of guesses, and of more guesses the rest when drafting has ended", () => {
+test("in turn: a step each for a chain of guesses, while there are steps", () => {
   const born = (steps, ...texts) => (
     bornIn("checked", TURNS, { draft: stepsOf(...Array(steps).fill(1)), checked: chain(...texts) }));
   assert.deepEqual(born(3, "a", "b", "c"), [1, 2, 3]);
-  assert.deepEqual(born(3, "a", "b", "c", "d"), [1, 3, 3, 3]);
+  assert.deepEqual(born(2, "a", "b", "c"), [1, 2, 2]);
   // What is found elsewhere stands there at once.
   const checked = [nodeOf("a", { source: "prompt" })];
   assert.deepEqual(bornIn("checked", TURNS, { target: { start: 3, end: 4, rows: 2 }, checked }), [3]);
   assert.deepEqual(bornIn("checked", TURNS, { draft: [{ start: 2, end: 3, tokens: 1 }], checked }), [2]);
 });
 
-test("a tree that lives on records what was there and which step made what; its unverified nodes follow the checked ones", () => {
+test("a tree that lives on records what was there and which step made what", () => {
   const checked = [nodeOf("a", { was: 3 }), nodeOf("b", { step: 1 }), nodeOf("c", { step: 7 })];
   assert.deepEqual(bornIn("checked", TURNS, { draft: stepsOf(1, 1), checked }), [-Infinity, 2, 10]);
-  const tree = { checked: chain("a", "b"), rest: [nodeOf("c", { parent: 1 }), nodeOf("d", { parent: 2 })] };
-  assert.deepEqual(bornIn("rest", TURNS, { draft: stepsOf(1, 1, 1, 1), ...tree }), [3, 4]);
-  assert.deepEqual(bornIn("rest", TURNS, { draft: stepsOf(1, 1, 1), ...tree }), [3, 3]);
   assert.deepEqual(timesOf(iterationOf(), "rest", TURNS), [], "an iteration may not have a list");
 });
 

@@ -2,16 +2,14 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endedState, headerOf, iterationOf, near, stateOf } from "../testing.js";
+import { endedState, endingAt, headerOf, iterationOf, near, stateOf } from "../testing.js";
 import {
-  advancePlay, ALL_SPEEDS, beatOf, createActions, isLeaving, isMoving, isPaced, mostTelling, sendingOf, speedsOf,
-  speedWords, writtenUpTo,
+  advancePlay, beatOf, createActions, isLeaving, isMoving, mostTelling, sendingOf, speedsOf, writtenUpTo,
 } from "./player.js";
 import { PACES, paceOfRuns, SLOWLY } from "./pace.js";
 import { applyEvent, beginAt } from "./state.js";
 
 // They take one second, one, and two.
-const endingAt = (...times) => times.map((sync, index) => iterationOf({ index, sync, committed: ["a"] }));
 const THREE = endingAt(1, 2, 4);
 
 function playing(speed, from = 0, state = endedState(THREE)) {
@@ -46,9 +44,6 @@ test("the most telling iteration has the most sequences of which one was taken, 
 });
 
 test("speeds, from the slowest to the fastest, up to the ends", () => {
-  assert.deepEqual(ALL_SPEEDS, ["3 s", "1 s", 0.1, 0.25, 0.5, 1, 2, 4]);
-  assert.deepEqual(["3 s", 0.5].map(speedWords), ["3 s per iteration", "0.5×"]);
-  assert.deepEqual(["3 s", 1].map((speed) => isPaced({ speed })), [true, false]);
   const { reached } = acted(endedState(THREE));
   assert.deepEqual(reached("speed", ...Array(3).fill("faster")), [2, 4, 4]);
   assert.deepEqual(reached("speed", ...Array(8).fill("slower")), [2, 1, 0.5, 0.25, 0.1, "1 s", SLOWLY, SLOWLY]);
@@ -154,14 +149,6 @@ test("watching slowly begins before the most telling iteration", () => {
   assert.deepEqual([state.shown, state.speed, state.playing, state.moment, calls.reset], [1, SLOWLY, true, 1, 1]);
 });
 
-test("before a run there is nothing to go through", () => {
-  const state = endedState([]);
-  const before = structuredClone(state);
-  const { calls, reached } = acted(state);
-  reached("shown", "first", "last", "forward", "togglePlay");
-  assert.deepEqual([state, calls.redraw], [before, 0]);
-});
-
 test("an iteration has three beats, of which the verdict has two fifths of its time at least", (context) => {
   globalThis.matchMedia = () => ({ matches: false });
   context.after(() => { delete globalThis.matchMedia; });
@@ -179,20 +166,8 @@ test("an iteration has three beats, of which the verdict has two fifths of its t
     const steps = moving.map(([, part, leaves]) => (leaves ? "leaves" : part < 0 ? "waits" : "sends"));
     assert.deepEqual(changes(steps), ["waits", "sends", "leaves"]);
   }
-});
-
-test("where no motion is wanted nothing moves, and the beats are the same", (context) => {
-  context.after(() => { delete globalThis.matchMedia; });
-  const state = advance(playing(SLOWLY), 12);
-  const moves = (matches, more) => {
-    globalThis.matchMedia = () => ({ matches });
-    return [beatOf(state), sendingOf({ ...state, ...more }) !== null, isLeaving({ ...state, ...more })];
-  };
-  const still = ["verdict", false, false];
-  // Wanted, not wanted, held, and at the real speed.
-  const seen = [moves(false), moves(true), moves(false, { playing: false }), moves(false, { speed: 1 })];
-  assert.deepEqual(seen, [["verdict", true, true], still, still, still]);
-  assert.equal(beatOf({ moment: null }), "");
+  globalThis.matchMedia = () => ({ matches: true });
+  assert.equal(sendingOf(advance(playing(SLOWLY), 12)), null, "where no motion is wanted");
 });
 
 test("where times are not known it goes by iterations, also where the trace counts none", () => {

@@ -10,17 +10,28 @@ const LEAST_GAIN = 0.01;
 
 // Proposals come first in `checked`, so that their parents are indices into this list too.
 export const proposalsOf = ({ checked }) => checked.filter(({ status }) => status !== "correction" && status !== "window");
-export const startsOf = ({ drafted }) => drafted.filter(({ parent, status }) => parent === -1 && status !== "correction");
+const startsOf = ({ drafted }) => drafted.filter(({ parent, status }) => parent === -1 && status !== "correction");
 // A special token has no text of its own among the committed ones; its node names it.
-export const isChosen = ({ status }) => status === "accepted" || status === "correction";
-export const chosenBy = ({ checked, drafted }) => [...checked, ...drafted].filter(isChosen);
+const isChosen = ({ status }) => status === "accepted" || status === "correction";
+const chosenBy = ({ checked, drafted }) => [...checked, ...drafted].filter(isChosen);
 
-export function branchesOf(proposals) {
+// Of each token that an iteration adds to the text, the node of the tree that it was: {list, index, node}; null where
+// it was none.
+export function nodesOf({ checked, drafted, committed }) {
+  const chosen = Object.entries({ checked, drafted }).flatMap(([list, nodes]) => (
+    nodes.map((node, index) => ({ list, index, node })).filter(({ node }) => isChosen(node))));
+  return committed.map(({ id }) => {
+    const at = chosen.findIndex(({ node }) => node.id === id);
+    return at < 0 ? null : chosen.splice(0, at + 1).at(-1);
+  });
+}
+
+function branchesOf(proposals) {
   const parents = new Set(proposals.map(({ parent }) => parent));
   return proposals.filter((_, index) => !parents.has(index)).length;
 }
 
-export function listChances(nodes) {
+function listChances(nodes) {
   const named = nodes.filter(({ q }) => known(q)).slice(0, MORE).map(({ q, text }) => `${fixed(q, 2)} for ${quote(text)}`);
   return named.length ? `${named.join(", ")}${nodes.length > named.length ? ", …" : ""}` : "";
 }
@@ -31,15 +42,15 @@ function matchedWords(matched) {
   return `The last ${matched.tokens === 1 ? "token" : `${matched.tokens} tokens`}, ${quote(matched.text, LONGEST_END)},`;
 }
 
-// A method's own words up to a semicolon: what follows in older traces, the sentence says. The places in them: {end},
-// {chances}, {tokens:one|many} and {branches:one|many}, # being the number.
+// A method's own words. The places in them: {end}, {chances}, {tokens:one|many} and {branches:one|many}, # being the
+// number.
 function proposedWords(words, { matched }, proposals) {
   const numbered = (number) => (one = "", many = "") => (number === 1 ? one : many).replace("#", number);
   const places = new Map([
     ["end", () => matchedWords(matched)], ["chances", () => listChances(proposals)],
     ["tokens", numbered(proposals.length)], ["branches", numbered(branchesOf(proposals))],
   ]);
-  return words.split(";")[0].replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (_, name, one, many) => places.get(name)?.(one, many) ?? "");
+  return words.replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (_, name, one, many) => places.get(name)?.(one, many) ?? "");
 }
 
 const FATES = { rejection: ". Everything after a rejected token is dropped", none: ", too late to be checked" };

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { headerOf, iterationOf, nodeOf, ownNode, recordings, tokenOf } from "../testing.js";
 import { MEANINGS, placesToExplain } from "./meanings.js";
-import { branchesOf, listChances, meanwhile, note, proposalsOf, sentence } from "./sentence.js";
+import { meanwhile, nodesOf, note, sentence } from "./sentence.js";
 
 const MOST_WORDS = 20;
 const own = ownNode("own");
@@ -94,18 +94,27 @@ test("what goes on, in parallel and in turn", () => {
   }
 });
 
-test("a recording's sentences are short and whole", () => {
-  for (const { header, iterations } of recordings()) {
+const isWhole = (words, where) => {
+  assert.match(words, /^([✓✗] )?[A-Z0-9].*\.$/s, where);
+  assert.doesNotMatch(words, /undefined|null|NaN|\[object|\{\w/, where);
+};
+
+test("a recording's sentences are short and whole, and every iteration with guesses has a note", () => {
+  for (const { header, iterations, end } of recordings()) {
+    let before = 0;
     for (const iteration of iterations) {
-      const { target, sync } = iteration;
+      const { target, sync, index, committed } = iteration;
       const moments = [target.start, (target.start + target.end) / 2, sync];
       const during = moments.map((clock) => meanwhile(iteration, header, clock));
       for (const words of [sentence(iteration), ...during]) {
-        const where = `${header.method}, iteration ${iteration.index}: ${words}`;
-        assert.match(words, /^([✓✗] )?[A-Z0-9].*\.$/s, where);
-        assert.doesNotMatch(words, /undefined|null|NaN|\[object|\{\w/, where);
+        const where = `${header.method}, iteration ${index}: ${words}`;
+        isWhole(words, where);
         assert.ok(words.split(/\s+/).length <= MOST_WORDS, where);
       }
+      const words = note(iteration, { header, end, before, last: iteration === iterations.at(-1) });
+      before += committed.length;
+      if (header.method !== "vanilla" || !index) isWhole(words);
+      else assert.equal(words, "");
     }
   }
 });
@@ -129,23 +138,12 @@ const noted = (iteration, about = {}) => note(
 const [first, second] = [nodeOf("a", { q: 0.5 }), nodeOf("b", { q: 0.25, parent: 0 })];
 const window = nodeOf("w", { status: "window" });
 
-test("proposals are neither the target's own nor a window's, and their leaves end branches", () => {
-  const checked = [first, second, nodeOf("x"), window, own];
-  assert.deepEqual(proposalsOf({ checked }), checked.slice(0, 3));
-  assert.equal(branchesOf(checked.slice(0, 3)), 2);
-});
-
-test("probabilities, three at most", () => {
-  const nodes = ["a", "b", "c", "d"].map((text) => nodeOf(text, { q: 0.2 }));
-  assert.equal(listChances(nodes), `0.20 for "a", 0.20 for "b", 0.20 for "c", …`);
-  assert.equal(listChances([nodeOf("a"), nodes[1]]), `0.20 for "b", …`, "one without a probability is only hinted at");
-  assert.equal(listChances([nodeOf("a")]), "");
-});
-
-test("what was proposed, in the method's own words up to a semicolon", () => {
-  const words = "{end} and {tokens:one|# tokens} in {branches:# branch|# branches} ({chances}){constructor}{else:c|d}; {target}";
+test("what was proposed, in the method's own words", () => {
+  const words = "{end} and {tokens:one|# tokens} in {branches:# branch|# branches} ({chances}){constructor}{else:c|d}";
   assert.equal(noted({ checked: [first, second, own], matched: { tokens: 2, text: " of the" } }, aboutOf({ verified: words })),
     `The last 2 tokens, "of the", and 2 tokens in 1 branch (0.50 for "a", 0.25 for "b").`);
+  const several = { checked: ["a", "b", "c", "d"].map((text) => nodeOf(text, { q: 0.2 })) };
+  assert.equal(noted(several, aboutOf({ verified: "{chances}" })), `0.20 for "a", 0.20 for "b", 0.20 for "c", ….`);
   const hostile = { checked: [nodeOf("{end};"), own], matched: { tokens: 1, text: " the" } };
   assert.equal(noted(hostile, aboutOf({ verified: words })), `The last token, "the", and one in 1 branch ().`);
   assert.equal(noted({ checked: [first, own] }, aboutOf({ verified: "{end}" })), "The end of the text.", "an older trace");
@@ -194,14 +192,18 @@ test("a window, the start of the check, and what the answer's end cuts off", () 
     "Guessed. Checking started at once; the next draft step runs alongside.");
 });
 
-test("every recorded iteration with guesses has a note of whole sentences", () => {
-  for (const { header, iterations, end } of recordings()) {
-    let before = 0;
-    for (const iteration of iterations) {
-      const words = note(iteration, { header, end, before, last: iteration === iterations.at(-1) });
-      before += iteration.committed.length;
-      assert.match(words, header.method === "vanilla" && iteration.index ? /^$/ : /^[A-Z0-9].*\.$/s);
-      assert.doesNotMatch(words, /undefined|null|NaN|\[object|\{\w/, words);
-    }
+test("each token that comes to the text was the next accepted node with its id, or the target's own", () => {
+  const checked = [
+    nodeOf("a", { id: 1 }), nodeOf("x", { id: 2, status: "rejected" }), nodeOf("a", { id: 1, parent: 0 }),
+  ];
+  const committed = [1, 9, 1, 2].map((id) => ({ id, text: "t", source: "draft", gap: null }));
+  const at = nodesOf(iterationOf({ checked, drafted: [ownNode("c", { id: 2 })], committed }));
+  assert.deepEqual(at.map((each) => each && `${each.list} ${each.index}`), ["checked 0", null, "checked 2", "drafted 0"]);
+  for (const iteration of recordings().flatMap(({ iterations }) => iterations)) {
+    const nodes = nodesOf(iteration);
+    iteration.committed.forEach(({ id, source }, order) => {
+      const node = nodes[order] && iteration[nodes[order].list][nodes[order].index];
+      assert.ok(node ? node.id === id : source !== "draft");
+    });
   }
 });

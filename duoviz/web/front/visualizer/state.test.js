@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near, recordings, stateOf, tokenOf } from "../testing.js";
 import {
-  addToRun, applyEvent, beginAt, beginOf, busyBetween, eachBetween, emptyRun, emptyState, eventsOf, isLive,
-  iterationEndingAt, runningNumbers, spanOf, tellsCandidates, tokensBefore,
+  applyEvent, busyBetween, eachBetween, emptyState, eventsOf, isLive, runningNumbers, tellsCandidates,
 } from "./state.js";
 
 const BESIDE = headerOf({ can_overlap: true });
@@ -31,12 +30,6 @@ function apply(state, ...events) {
   return state;
 }
 
-function told(...events) {
-  const run = emptyRun();
-  events.forEach((event) => addToRun(run, event));
-  return run;
-}
-
 test("the figures so far, and what a run has no figure for", () => {
   const expected = { tps: 6 / 4, tau: 6 / 3, acceptance: 3 / 5, overlap: 1.8 / 4, ttft: 1 };
   const numbers = runningNumbers(stateOf(THREE, BESIDE), 2);
@@ -53,15 +46,6 @@ test("the text before each iteration, by its last 80 characters", () => {
   assert.equal(tails[0], `${"x".repeat(79)}\n`);
   assert.equal(tails[2], `${"x".repeat(67)}\nA rainbow is`);
   assert.deepEqual(tails.map((tail) => tail.length), [80, 80, 80, 80]);
-});
-
-test("where iterations stand on the clock", () => {
-  assert.deepEqual([0, 2].map((at) => spanOf(THREE, at)), [{ begin: 0, end: 1 }, { begin: 2, end: 4 }]);
-  assert.deepEqual(THREE.map(beginOf), [0, 1, 1.5]);
-  const state = endedState(THREE);
-  assert.deepEqual([0, 1, 2].map((position) => tokensBefore(state, position)), [0, 1, 4]);
-  beginAt(state, 2);
-  assert.deepEqual([state.shown, state.clock, state.moment, state.rest], [2, 2, 2, 0]);
 });
 
 test("a run is followed while it comes, and live until it has ended; a recording never is", () => {
@@ -134,15 +118,6 @@ test("what is said", () => {
   }
 });
 
-test("a run as its feed tells it, and the events that tell it again", () => {
-  const run = { header: BESIDE, iterations: THREE, end: { stopped: "eos" }, metrics: { tps: 2 } };
-  const [failed, last] = [{ type: "error", message: "No room." }, { type: "end", end: run.end, metrics: run.metrics }];
-  assert.deepEqual(told(...eventsOf(run, "a file")), { ...emptyRun(), ...run, file: "a file", last });
-  assert.deepEqual(told(...eventsOf(run), { type: "reset" }), emptyRun());
-  assert.deepEqual(told(failed, { type: "connection", lost: true }), { ...emptyRun(), last: failed, lost: true });
-  assert.deepEqual(eventsOf(run, null, failed).at(-1), failed);
-});
-
 test("every recording is shown to its end", () => {
   for (const trace of recordings()) {
     const state = apply(emptyState(), ...eventsOf(trace, trace.header.method));
@@ -167,11 +142,6 @@ test("between two times: the spans that have a part there, and how long the lane
   for (const [from, to, target, draft, both] of busy) {
     assert.deepEqual(busyBetween(lanes, from, to), { target, draft, both });
   }
-});
-
-test("the first iteration that ends at a time or later", () => {
-  const iterations = [1, 2, 4].map((sync) => ({ sync }));
-  assert.deepEqual([0, 1, 1.5, 4, 5].map((time) => iterationEndingAt(iterations, time)), [0, 0, 1, 2, 3]);
 });
 
 test("the draft's candidates have a place unless a whole trace with a draft tells of none", () => {

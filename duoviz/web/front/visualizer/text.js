@@ -1,13 +1,10 @@
 // The text, each token marked with its source.
 
-import { firstSo } from "./state.js";
 import { el, section, watchSize, zoomOf } from "./dom.js";
 import { count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
-import { isChosen } from "./sentence.js";
+import { nodesOf } from "./sentence.js";
 import { writtenUpTo } from "./player.js";
-
-const BEYOND_SIGHT = 40;
 
 // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
 function fillToken(span, text) {
@@ -17,9 +14,7 @@ function fillToken(span, text) {
   });
 }
 
-function tokenSpan(token, position, nodes, header) {
-  const at = nodes.findIndex((node) => node.id === token.id && isChosen(node));
-  const [node] = at < 0 ? [] : nodes.splice(at, 1);
+function tokenSpan(token, position, node, header) {
   const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
   if (known(node?.count)) facts.push(`${count(node.count, "time")} in the datastore`);
@@ -46,36 +41,21 @@ function createFlow(box, state) {
     size: () => groups.length,
     of: (position) => groups[position] ?? [],
     mark: (position, name, on) => groups[position]?.forEach((group) => group.classList.toggle(name, on)),
-    // The first iteration whose group's rectangle is so, which it is for all after it too; some have no group.
-    firstWhere: (isSo) => firstSo(groups.length, (position) => {
-      let nearest = position;
-      while (nearest < groups.length && !groups[nearest].length) nearest++;
-      return nearest === groups.length || isSo(groups[nearest][0].getBoundingClientRect());
-    }),
     clear() {
       [groups, paragraph] = [[], null];
       box.replaceChildren();
     },
     append(iteration, isLater) {
       const position = groups.push([]) - 1;
-      const nodes = iteration.checked.concat(iteration.drafted);
+      const nodes = nodesOf(iteration);
       let group = null;
-      for (const token of iteration.committed) {
+      for (const [order, token] of iteration.committed.entries()) {
         group ??= openGroup(position, isLater);
-        group.append(tokenSpan(token, position, nodes, state.header));
+        group.append(tokenSpan(token, position, nodes[order]?.node, state.header));
         if (token.text.endsWith("\n")) paragraph = group = null;
       }
     },
   };
-}
-
-// Which groups come after the iteration shown. A jump changes thousands, so only those in sight, and some on either
-// side, are marked: the others when they are scrolled there.
-function markInSight(box, flow, shown) {
-  const { top, bottom } = box.getBoundingClientRect();
-  const from = flow.firstWhere((rectangle) => rectangle.bottom >= top) - BEYOND_SIGHT;
-  const to = flow.firstWhere((rectangle) => rectangle.top > bottom) + BEYOND_SIGHT;
-  for (let position = from; position < to; position++) flow.mark(position, "dv-later", position > shown);
 }
 
 // To a line's beginning at the upper edge.
@@ -91,20 +71,25 @@ export function createText({ state, choose }) {
   const box = el("div", { class: "dv-text-box", tabindex: "0", role: "group", "aria-label": "Text" });
   const flow = createFlow(box, state);
   let epoch = state.epoch, outlined = -1, written = -1, isScrolled = true;
+  // What comes after what is written so far looks so.
+  const mark = () => {
+    const now = writtenUpTo(state);
+    for (let position = Math.min(written, now) + 1; position <= Math.max(written, now); position++) flow.mark(position, "dv-later", position > now);
+    written = now;
+  };
   const grow = () => {
     if (epoch !== state.epoch) {
       flow.clear();
-      [epoch, outlined] = [state.epoch, -1];
+      [epoch, outlined, written] = [state.epoch, -1, -1];
     }
+    mark();
     for (let position = flow.size(); position < state.iterations.length; position++) {
-      flow.append(state.iterations[position], position > writtenUpTo(state));
+      flow.append(state.iterations[position], position > written);
     }
   };
-  box.addEventListener("scroll", () => markInSight(box, flow, writtenUpTo(state)));
   const settle = () => {
     if (isScrolled) return;
     if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
-    markInSight(box, flow, writtenUpTo(state));
     isScrolled = true;
   };
   watchSize(box, () => { isScrolled = false; settle(); });
@@ -119,11 +104,10 @@ export function createText({ state, choose }) {
     grow,
     draw() {
       grow();
-      if (outlined !== state.shown || written !== writtenUpTo(state)) {
-        flow.mark(outlined, "dv-shown", false);
-        flow.mark(state.shown, "dv-shown", true);
-        [outlined, written, isScrolled] = [state.shown, writtenUpTo(state), false];
-      }
+      if (outlined === state.shown) return;
+      flow.mark(outlined, "dv-shown", false);
+      flow.mark(state.shown, "dv-shown", true);
+      [outlined, isScrolled] = [state.shown, false];
     },
     settle,
   };

@@ -112,7 +112,7 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
   labels.replaceChildren(...lanes.map((lane) => lane.label));
 }
 
-export function placeBand(band, { state, view, width }) {
+function placeBand(band, { state, view, width }) {
   const [before, iteration] = [state.iterations[state.shown - 1], state.iterations[state.shown]];
   const toX = scaleOf(view, width);
   // Played, an iteration begins when the one before it has ended, and not with the first work.
@@ -120,7 +120,7 @@ export function placeBand(band, { state, view, width }) {
   setAttributes(band, { x: x0, y: 14, width: Math.max(1, x1 - x0), height: bottomOf(state) - 14 });
 }
 
-export function placePlayhead(playhead, future, { state, view, width }) {
+function placePlayhead(playhead, future, { state, view, width }) {
   const x = scaleOf(view, width)(state.clock);
   const visibility = state.moment !== null && x >= 0 && x <= width ? "visible" : "hidden";
   setAttributes(playhead, { x1: x, x2: x, visibility });
@@ -166,7 +166,7 @@ export function createView(state) {
   return view;
 }
 
-export function addPointer(drawing, view, { redraw, choose, hover }) {
+function addPointer(drawing, view, { redraw, choose, hover }) {
   let drag = null;
   const secondsPerPixel = () => (view.end - view.start) / Math.max(1, drawing.getBoundingClientRect().width);
   const iterationAt = (target) => (target.dataset?.iteration === undefined ? -1 : Number(target.dataset.iteration));
@@ -198,7 +198,7 @@ export function addPointer(drawing, view, { redraw, choose, hover }) {
   }, { passive: false });
 }
 
-export function addTimelineKeys(drawing, view, redraw) {
+function addTimelineKeys(drawing, view, redraw) {
   const acts = {
     w: () => view.zoom(0.7), s: () => view.zoom(1 / 0.7),
     a: () => view.pan(-0.15 * (view.end - view.start)), d: () => view.pan(0.15 * (view.end - view.start)),

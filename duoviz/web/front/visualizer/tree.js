@@ -153,17 +153,10 @@ function drawNodes(drawing, { items }, iteration, { captions, places, width, sca
   drawing.replaceChildren(...words, ...edges, ...items.map((item) => nodeGroup(item, header)));
 }
 
-function missingWords(items, iteration) {
-  const drawn = items.filter(({ list }) => list === "checked" || list === "drafted").length;
-  const missing = iteration.checked.length + iteration.drafted.length - drawn;
-  return missing ? `${count(missing, "more token is", "more tokens are")} not drawn.` : "";
-}
-
 function createForest({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
   const pointing = createPointing(drawing);
   const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
-  const note = el("p", { class: "dv-note" });
   const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
@@ -177,10 +170,9 @@ function createForest({ state, redraw }) {
     move(tree.items, iteration, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
     scroll = () => scrollToResult(box, tree, fitted.scale);
-    setText(note, missingWords(tree.items, iteration));
   };
   return {
-    drawing, box, nodes: [box, pointing.node, note],
+    drawing, box, nodes: [box, pointing.node],
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
