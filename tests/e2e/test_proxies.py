@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from duoviz.recordings import STORY
 from tests.e2e.journeys import (
-    a_lesson_is_read,
+    a_lesson_is_shown,
     a_run_comes_to_its_end,
     listen,
     the_lab_shows_results,
@@ -39,7 +39,7 @@ CERTIFICATE = "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -
 
 
 # What comes by addresses of every kind: scripts and fonts, a run's batches, lessons and recordings, results.
-ADDRESSED = (the_page_is_drawn, a_run_comes_to_its_end, a_lesson_is_read, the_lab_shows_results)
+ADDRESSED = (the_page_is_drawn, a_run_comes_to_its_end, a_lesson_is_shown, the_lab_shows_results)
 
 
 class Case(NamedTuple):

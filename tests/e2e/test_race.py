@@ -72,6 +72,9 @@ def test_however_the_clock_is_moved_both_sides_have_written_what_was_measured(pl
             expected = written_at(row["trace"], clock)
             expect(side(page, number)).to_have_attribute("data-written", str(len(expected)))
             expect(side(page, number).locator("[data-counter=tokens]")).to_have_text(str(len(expected)))
+            seconds = min(clock, row["trace"]["iterations"][-1]["sync"])
+            tps = f"{len(expected) / seconds:.1f}" if expected else "–"
+            expect(side(page, number).locator("[data-counter=tps]")).to_have_text(tps)
             assert side(page, number).locator(".dv-token").evaluate_all(VISIBLE) == expected
         return clock
 

@@ -11,13 +11,6 @@ from duoviz.models.embedded import embedded_target
 from tests.benchmarks.harness import questions
 
 
-def test_it_is_loaded_like_any_other(embedded_engine):
-    pair = embedded_engine.pair
-    assert pair.eos == {2} and pair.prompt_format is None
-    assert pair.draft.label == "duoviz draft (int8)" and pair.target.context_limit == 8192
-    assert pair.draft.version
-
-
 def test_logits_equal_transformers_in_float32(embedded_engine):
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     ids = embedded_engine.pair.encode("Name three rivers in Europe and the seas they flow into.")

@@ -28,17 +28,6 @@ function linePath(values, top, width, steps) {
   return path;
 }
 
-// Where many iterations share a pixel: from the lowest to the highest value there.
-function densePath(values, top, width) {
-  let path = "";
-  for (let x = 0; x < width; x++) {
-    const [from, to] = [Math.floor((x / width) * values.length), Math.ceil(((x + 1) / width) * values.length)];
-    const here = values.slice(from, to).filter(known);
-    if (here.length) path += `${path ? "L" : "M"}${x} ${heightOf(Math.min(...here), top)}V${heightOf(Math.max(...here), top)}`;
-  }
-  return path;
-}
-
 function createChart([name, valueIn], { state, choose, redraw }) {
   const [label, meaning] = MEANINGS[name];
   const path = svg("path", { class: "dv-line", "data-chart": name });
@@ -65,7 +54,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
       const values = state.iterations.map(valueIn);
       const highest = values.reduce((high, value) => (known(value) ? Math.max(high, value) : high), 0);
       const top = name === "theta" ? 1 : Math.max(1, highest);
-      path.setAttribute("d", total > 2 * width ? densePath(values, top, width) : linePath(values, top, width, name !== "theta"));
+      path.setAttribute("d", linePath(values, top, width, name !== "theta"));
       setText(range, `0 to ${top}`);
     },
   };

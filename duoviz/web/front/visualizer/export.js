@@ -3,9 +3,9 @@
 import { el } from "./dom.js";
 
 // In a frame a browser may drop what is saved, and tells nobody.
-const isFramed = globalThis.parent !== globalThis.self;
-export const SAVED_IN_A_FRAME = isFramed ? " No file? The page around this one may forbid downloads: open this one in a tab of its own." : "";
-export const savedAs = (name) => `Saved as ${name}.${SAVED_IN_A_FRAME}`;
+const IN_A_FRAME = globalThis.parent === globalThis.self ? ""
+  : " No file? The page around this one may forbid downloads: open this one in a tab of its own.";
+export const savedAs = (name) => `Saved as ${name}.${IN_A_FRAME}`;
 
 export function save(blob, name) {
   const link = el("a", { href: URL.createObjectURL(blob), download: name });

@@ -1,6 +1,6 @@
 // Reading JSON that others wrote, as a schema says.
 
-export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
 // The object that a text holds; null where it holds none.
 export function parseObject(text) {

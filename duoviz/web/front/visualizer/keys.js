@@ -2,7 +2,7 @@
 
 import { listen } from "./dom.js";
 
-export const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
+const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false]), [role=tab], [role=slider], "
   + "[role=listbox], video, audio";
 export const PRESSED = "button, a, summary, [role=button]";
 export const isBrowsers = ({ ctrlKey, metaKey, altKey }) => ctrlKey || metaKey || altKey;

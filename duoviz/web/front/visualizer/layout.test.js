@@ -91,6 +91,16 @@ test("in pixels: of two nodes of one character after the text, on one line and o
   assert.equal(two.places.height, 142);
 });
 
+test("rows that a line does not use take no room on it, and a window has room for its caption above it", () => {
+  const tree = treeOf({ checked: [nodeOf("A"), nodeOf("B"), nodeOf("C"), childOf(2)("D")] });
+  placeItems(tree, onLines(3), 30);
+  const { line, y, entry } = itemOf(tree, "D");
+  assert.deepEqual([line, y, entry], [2, 24 + 30 + 24 + 3 * 30 + 10 + 15, y]);
+  const looking = treeOf({ checked: [ownNode("own"), nodeOf("a", { status: "window" })] });
+  const places = placeItems(looking, onLines(1), 30);
+  assert.deepEqual([places.windowTop, places.height], [24 + 30 + 16, 24 + 60 + 20 + 4]);
+});
+
 test("wide characters take more room, and counts too", () => {
   const tree = treeOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] });
   placeItems(tree, onLines(1), 30);

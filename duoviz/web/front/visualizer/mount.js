@@ -64,11 +64,8 @@ function createQueue(state, { onReset, onTaken }) {
 function createSource(feed, show) {
   const own = emptyRun();
   let showsFile = false;
-  const showFrom = (isFile) => (events) => {
-    showsFile = isFile;
-    show(events);
-  };
-  const [showFile, showOwn] = [showFrom(true), showFrom(false)];
+  const showFile = (events) => { showsFile = true; show(events); };
+  const showOwn = (events) => { showsFile = false; show(events); };
   const hear = (event) => {
     addToRun(own, event);
     const note = event.type === "end" && own.file === null ? keepSpeed(own) : "";

@@ -3,7 +3,7 @@
 import { button, el, section, setText } from "./dom.js";
 import { explained, MEANINGS } from "./meanings.js";
 import { aboutOf } from "./methods.js";
-import { isLive, isTimed, runningNumbers } from "./state.js";
+import { isLive, isTimed, runningNumbers, spanOf } from "./state.js";
 import { duration, fixed, known, percent } from "./words.js";
 
 const LEAST_TOKENS = 16;
@@ -25,7 +25,7 @@ export function keepSpeed({ header, end, metrics }) {
   return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / tps, 2)} times as fast.` : "";
 }
 
-export const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
+const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
 
 export function speedUp(state, { tps }) {
   const vanilla = isComparable(state) && known(tps) ? speeds.get(keyOf(state.header))?.vanilla : null;
@@ -50,9 +50,9 @@ const OF_TIME = ["tps", "ttft", "took", "overlap", "phi"];
 export function iterationNumbers(state) {
   const iteration = state.iterations[state.shown];
   if (!iteration) return {};
-  const { budget, longest, theta, sequences, committed, sync } = iteration;
-  const begin = Math.max(state.iterations[state.shown - 1]?.sync ?? 0, 0);
-  return { written: committed.length, took: sync - begin, k: sequences, gamma: budget, longest, theta };
+  const { budget, longest, theta, sequences, committed } = iteration;
+  const { begin, end } = spanOf(state.iterations, state.shown);
+  return { written: committed.length, took: end - begin, k: sequences, gamma: budget, longest, theta };
 }
 
 // A run that goes on is as long as it has come so far, whatever iteration is shown.

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near, recordings, stateOf, tokenOf } from "../testing.js";
 import {
-  applyEvent, busyBetween, eachBetween, emptyState, eventsOf, isLive, runningNumbers, tellsCandidates,
+  applyEvent, busyBetween, eachBetween, emptyState, eventsOf, isLive, iterationEndingAt, runningNumbers,
+  tellsCandidates, tokensBefore,
 } from "./state.js";
 
 const BESIDE = headerOf({ can_overlap: true });
@@ -39,6 +40,7 @@ test("the figures so far, and what a run has no figure for", () => {
   assert.equal(runningNumbers(stateOf(THREE), 0).acceptance, null, "nothing has been tested");
   const { tps, overlap, ttft } = runningNumbers(stateOf([iterationOf({ sync: 0 })], BESIDE), 0);
   assert.deepEqual([tps, overlap, ttft], [null, null, null], "no time has passed, and no token has come");
+  assert.deepEqual([0, 1, 2].map((position) => tokensBefore(stateOf(THREE), position)), [0, 1, 4]);
 });
 
 test("the text before each iteration, by its last 80 characters", () => {
@@ -142,6 +144,7 @@ test("between two times: the spans that have a part there, and how long the lane
   for (const [from, to, target, draft, both] of busy) {
     assert.deepEqual(busyBetween(lanes, from, to), { target, draft, both });
   }
+  assert.deepEqual([0, 1, 1.5, 4, 5].map((time) => iterationEndingAt(THREE, time)), [0, 0, 1, 2, 3]);
 });
 
 test("the draft's candidates have a place unless a whole trace with a draft tells of none", () => {
