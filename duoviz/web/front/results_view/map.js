@@ -6,7 +6,7 @@ import { isBrowsers } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
-const [RING, CIRCLE] = [10, 4.5];
+const [RING, CIRCLE, NAME_SIGN] = [10, 4.5, 3];
 const RATIO_TICKS = [0.5, 2, 8, 32, 128];
 const MOVES = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
@@ -50,18 +50,22 @@ export function borderPath(lines, level, toX, toY, within = () => true) {
   return path;
 }
 
-// Over less of a map a way to draft is not named.
-const LEAST_PLACES = 60;
+// The ways to draft, with the sign of their lead: over less of a map a way is not spoken of.
+const [WAYS, LEAST_PLACES] = [[["parallel", 1], ["sequential", -1]], 60];
 
-// The middle of the places at which one way to draft is faster by `gain`, and gains that over the baseline too; null
-// where these are few. sign: of the way's lead.
-export function middleOf(panel, rows, gain, sign) {
-  const pays = (lead, alpha, ratio) => sign * lead >= Math.log(gain) && panel[rows][alpha][ratio] >= gain;
-  const found = panel.beside[rows].flatMap((line, alpha) => (
-    line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [{ ratio, alpha }] : []))));
-  if (found.length <= LEAST_PLACES) return null;
-  const mean = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
-  return { ratio: mean("ratio"), alpha: mean("alpha") };
+// Where to write each way's name: where it is faster by `gain` and gains that over the baseline too, as near to the
+// middle of this as is free.
+export function wayPlaces(panel, rows, gain, isFree = () => true) {
+  return WAYS.flatMap(([name, sign]) => {
+    const pays = (lead, alpha, ratio) => sign * lead >= Math.log(gain) && panel[rows][alpha][ratio] >= gain;
+    const found = panel.beside[rows].flatMap((line, alpha) => (
+      line.flatMap((lead, ratio) => (pays(lead, alpha, ratio) ? [{ name, ratio, alpha }] : []))));
+    const middle = (which) => found.reduce((sum, place) => sum + place[which], 0) / found.length;
+    const [ratio, alpha] = [middle("ratio"), middle("alpha")];
+    const distance = (place) => Math.hypot(place.ratio - ratio, place.alpha - alpha);
+    const free = found.length > LEAST_PLACES ? found.filter(isFree) : [];
+    return free.length ? [free.reduce((best, place) => (distance(place) < distance(best) ? place : best))] : [];
+  });
 }
 
 // Places among the values, which may lie between two of them: ratios are spaced evenly by their logarithms.
@@ -122,19 +126,30 @@ function createHandle(drawing, panel, pays, toPlace, move) {
   return handle;
 }
 
-// Where each way to draft is the faster one: their names, and the border of the parallel one.
-function drawWays(border, names, panel, rows, pays, { toX, toY }) {
-  const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
-  const ways = [["parallel", 1], ["sequential", -1]].map(([name, sign]) => ({ name, at: middleOf(panel, rows, pays.gain, sign) }))
-    .filter(({ at }) => at);
-  const isDrawn = ways.some(({ name }) => name === "parallel");
-  border.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
-  names.replaceChildren(...ways.map(({ name, at }) => (
-    svg("text", { x: toX(at.ratio), y: toY(at.alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name))));
+function createWays(panel, pays, { toX, toY }, circles) {
+  const [border, names] = [svg("path", { class: "ll-border ll-ways" }), svg("g")];
+  return {
+    nodes: [border, names],
+    hasBorder: () => Boolean(border.getAttribute("d")),
+    drawBorder(rows) {
+      const gains = (ratio, alpha) => panel[rows][alpha + 1][ratio + 1] >= pays.gain;
+      const isDrawn = wayPlaces(panel, rows, pays.gain).some(({ name }) => name === "parallel");
+      border.setAttribute("d", isDrawn ? borderPath(panel.beside[rows], Math.log(pays.gain), toX, toY, gains) : "");
+    },
+    drawNames(ring, rows) {
+      const isFree = ({ name, ratio, alpha }) => {
+        const [half, x, y] = [NAME_SIGN * name.length, toX(ratio), toY(alpha)];
+        const isBeside = ([otherRatio, otherAlpha]) => (
+          Math.abs(toX(otherRatio) - x) > half + RING || Math.abs(toY(otherAlpha) - y) > RING + 6);
+        return x - half >= MAP_LEFT && x + half <= MAP_WIDTH - MAP_RIGHT && [ring, ...circles].every(isBeside);
+      };
+      names.replaceChildren(...wayPlaces(panel, rows, pays.gain, isFree).map(({ name, ratio, alpha }) => svg("text", { x: toX(ratio), y: toY(alpha) + 4, "text-anchor": "middle", class: "ll-way-name" }, name)));
+    },
+  };
 }
 
 // How far the cost model was off at the place where it can be checked.
-function errorWords(error) {
+export function errorWords(error) {
   if (error === null) return "";
   const percent = Math.round(100 * Math.abs(error));
   return `; it was ${percent ? `${percent} % too ${error > 0 ? "high" : "low"}` : "right"} where measured`;
@@ -148,15 +163,16 @@ function createPanel(panel, whole, pays, move) {
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, ...size, preserveAspectRatio: "none" });
   const border = svg("path", { class: "ll-border" });
-  const measured = panel.points.map(({ task, phi, n, alpha }) => {
-    const cx = inside(toX(placeOfRatio(panel.ratio, pays)), MAP_LEFT, MAP_WIDTH - MAP_RIGHT);
-    const cy = inside(toY(placeOfAlpha(alpha, pays)), MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
+  const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
+  const measured = panel.points.map(({ task, phi, n }, at) => {
+    const cx = inside(toX(circles[at][0]), MAP_LEFT, MAP_WIDTH - MAP_RIGHT);
+    const cy = inside(toY(circles[at][1]), MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
     return svg("circle", { cx, cy, r: CIRCLE, class: "ll-measured", fill: `rgb(${colourOf(phi, pays.colours)})` }, title);
   });
-  const [between, names] = [svg("path", { class: "ll-border ll-ways" }), svg("g")];
+  const ways = createWays(panel, pays, { toX, toY }, circles);
   const handle = createHandle(drawing, panel, pays, toPlace, move);
-  drawing.append(image, border, between, names, ...axisNodes(pays, toX, toY), ...measured, handle);
+  drawing.append(image, border, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const found = el("span", { class: "ll-found" });
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
@@ -165,14 +181,15 @@ function createPanel(panel, whole, pays, move) {
   const paint = (rows) => {
     image.setAttribute("href", pictureOf(panel[rows], pays.colours));
     border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
-    if (panel.beside) drawWays(between, names, panel, rows, pays, { toX, toY });
+    if (panel.beside) ways.drawBorder(rows);
     painted = rows;
   };
   return {
     node,
-    hasBorder: () => Boolean(between.getAttribute("d")),
+    hasBorder: ways.hasBorder,
     draw({ ratio, alpha }, rows) {
       if (painted !== rows) paint(rows);
+      if (panel.beside) ways.drawNames([ratio, alpha], rows);
       // What was measured stands where it was measured.
       const isHere = whole !== null && rows === "here" && ratio === pays.start.ratio && alpha === pays.start.alpha;
       const phi = isHere ? whole : panel[rows][alpha][ratio];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { near } from "../testing.js";
-import { borderPath, colourOf, middleOf, onMap, placeOfAlpha, placeOfRatio } from "./map.js";
+import { borderPath, colourOf, errorWords, onMap, placeOfAlpha, placeOfRatio, wayPlaces } from "./map.js";
 import { longestBar, stripes } from "./mount_results.js";
 
 const PAYS = { ratios: [0.5, 2, 8], alphas: [0.1, 0.3, 0.5, 0.7, 0.9] };
@@ -39,12 +39,24 @@ test("a border passes each side in proportion, where the map's axes lead", () =>
   assert.equal(borderPath(half, 1, (x) => 10 * x, (y) => 100 - 10 * y), "M10.0 95.0L0.0 95.0");
 });
 
-test("a way's name stands in the middle of where it is faster and gains, if that is large enough", () => {
-  const middle = (size, lead, { phi = 2, sign = 1 } = {}) => (
-    middleOf({ here: grid(size, phi), beside: { here: grid(size, lead) } }, "here", 1.05, sign));
-  assert.deepEqual([middle(10, 1), middle(9, -1, { sign: -1 })], [{ ratio: 4.5, alpha: 4.5 }, { ratio: 4, alpha: 4 }]);
-  // Both are as fast, nothing is gained, and there is no room for a name.
-  assert.deepEqual([middle(10, 0), middle(10, 1, { phi: 1 }), middle(7, 1)], [null, null, null]);
+test("an estimate says how far the model was off where that was measured", () => {
+  const words = [0.184, -0.06, 0.001, null].map(errorWords);
+  assert.deepEqual(words, ["; it was 18 % too high where measured", "; it was 6 % too low where measured", "; it was right where measured", ""]);
+});
+
+test("a way's name stands where it is faster and gains, near the middle of this and free", () => {
+  const places = (size, lead, { phi = 2, isFree } = {}) => (
+    wayPlaces({ here: grid(size, phi), beside: { here: grid(size, lead) } }, "here", 1.05, isFree));
+  assert.deepEqual(places(10, 1), [{ name: "parallel", ratio: 4, alpha: 4 }]);
+  assert.deepEqual(places(10, -1), [{ name: "sequential", ratio: 4, alpha: 4 }]);
+  const isFree = ({ ratio }) => ratio > 6;
+  assert.deepEqual(places(10, 1, { isFree }), [{ name: "parallel", ratio: 7, alpha: 4 }], "beside the ring");
+  // Both are as fast, nothing is gained, there is no room for a name, and none that is free.
+  const none = [places(10, 0), places(10, 1, { phi: 1 }), places(7, 1), places(10, 1, { isFree: () => false })];
+  assert.deepEqual(none, [[], [], [], []]);
+  const lines = Array.from({ length: 20 }, (_, alpha) => Array(10).fill(alpha < 10 ? -1 : 1));
+  const both = wayPlaces({ here: lines.map((line) => line.map(() => 2)), beside: { here: lines } }, "here", 1.05);
+  assert.deepEqual(both, [{ name: "parallel", ratio: 4, alpha: 14 }, { name: "sequential", ratio: 4, alpha: 4 }]);
 });
 
 test("the longest bar is a little more than the task's largest φ, here or in the paper, and vanilla's line is on it", () => {

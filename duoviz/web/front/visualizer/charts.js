@@ -28,6 +28,17 @@ function linePath(values, top, width, steps) {
   return path;
 }
 
+// Where many iterations share a pixel: from the lowest to the highest value there.
+function densePath(values, top, width) {
+  let path = "";
+  for (let x = 0; x < width; x++) {
+    const [from, to] = [Math.floor((x / width) * values.length), Math.ceil(((x + 1) / width) * values.length)];
+    const here = values.slice(from, to).filter(known);
+    if (here.length) path += `${path ? "L" : "M"}${x} ${heightOf(Math.min(...here), top)}V${heightOf(Math.max(...here), top)}`;
+  }
+  return path;
+}
+
 function createChart([name, valueIn], { state, choose, redraw }) {
   const [label, meaning] = MEANINGS[name];
   const path = svg("path", { class: "dv-line", "data-chart": name });
@@ -54,14 +65,14 @@ function createChart([name, valueIn], { state, choose, redraw }) {
       const values = state.iterations.map(valueIn);
       const highest = values.reduce((high, value) => (known(value) ? Math.max(high, value) : high), 0);
       const top = name === "theta" ? 1 : Math.max(1, highest);
-      path.setAttribute("d", linePath(values, top, width, name !== "theta"));
+      path.setAttribute("d", total > 2 * width ? densePath(values, top, width) : linePath(values, top, width, name !== "theta"));
       setText(range, `0 to ${top}`);
     },
   };
 }
 
 function histogramNodes(counts) {
-  const most = Math.max(1, ...counts.filter(Boolean));
+  const most = Math.max(1, ...counts);
   const unit = 240 / Math.max(8, counts.length - 1);
   const nodes = [];
   for (let k = 1; k <= Math.max(8, counts.length - 1); k++) {
@@ -83,7 +94,7 @@ export function createCharts(context) {
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
   const grid = el("div", { class: "dv-chart-grid" }, k, theta);
-  let counted = "";
+  let epoch, counts, counted, used;
   return {
     node: section("charts", "Over the iterations", createDetails(), grid, more),
     pictures() {
@@ -91,15 +102,17 @@ export function createCharts(context) {
       return histogramBox.hidden ? shown : [...shown, { drawing: histogram, label: HISTOGRAM_LABEL }];
     },
     draw() {
-      const key = `${state.epoch} ${state.iterations.length}`;
-      if (key !== counted) {
-        counted = key;
-        charts.forEach((chart, at) => { chart.node.hidden = !state.iterations.some((each) => known(SERIES[at][1](each))); });
-        const counts = [];
-        for (const { sequences } of state.iterations) if (sequences > 0) counts[sequences] = (counts[sequences] ?? 0) + 1;
-        histogram.replaceChildren(...histogramNodes(counts));
-        histogramBox.hidden = !counts.length;
+      if (epoch !== state.epoch) [epoch, counts, counted, used] = [state.epoch, [0], -1, new Set()];
+      const isNew = counted < state.iterations.length;
+      for (counted = Math.max(0, counted); counted < state.iterations.length; counted++) {
+        const iteration = state.iterations[counted];
+        SERIES.forEach(([, valueIn], index) => known(valueIn(iteration)) && used.add(charts[index]));
+        const { sequences } = iteration;
+        if (sequences > 0) counts[sequences] = (counts[sequences] ?? 0) + 1;
       }
+      if (isNew) histogram.replaceChildren(...histogramNodes(Array.from(counts, (number) => number ?? 0)));
+      for (const chart of charts) chart.node.hidden = !used.has(chart);
+      histogramBox.hidden = counts.length < 2;
       charts.forEach((chart) => chart.draw());
     },
   };
