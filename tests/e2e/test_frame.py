@@ -105,7 +105,7 @@ OVER = """() => {
 
 
 @pytest.mark.parametrize("width", (1280, 390))
-def test_every_fold_leaves_the_frame_as_high_as_the_content_in_which_runs_come_to_their_end(held, width):
+def test_every_fold_leaves_the_frame_as_high_as_the_content(held, width):
     with held(width) as (page, frame):
         for tab in ("Live", "Compare", "Learn", "Lab"):
             choose_tab(frame, tab)
@@ -114,7 +114,12 @@ def test_every_fold_leaves_the_frame_as_high_as_the_content_in_which_runs_come_t
                 comes_to_rest(page, frame)
                 assert frame.evaluate(OVER) == [], fold
             assert fits(frame), tab
+
+
+def test_a_run_in_a_frame_leaves_it_as_high_as_the_content(held):
+    with held(390) as (page, frame):
         a_run_comes_to_its_end(frame)
+        comes_to_rest(page, frame)
         # What is said stands where it was asked for, and not at the frame's far end.
         frame.get_by_role("button", name="Copy link").click()
         expect(frame.locator(".dv-share-link")).to_be_visible()
