@@ -9,6 +9,9 @@ WINDOW = re.compile(r"\b\d+(?:\.\d+)?[dsl]?v(?:h|b|min|max)\b|\b(?:innerHeight|s
 MEDIA = re.compile(r"@media[^{]*height[^{]*\{.*")
 # Larger letters, which a page in a frame has not.
 LARGER = re.compile(
+    r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ "
+    r"(?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+;(?: --note: \d+px;)? \}"
+)
     r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ (?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+;(?: --note: \d+px;)? \}"
 )
 SIDEWAYS = "@media (max-width: 900px) and (max-height: 500px) {"
