@@ -12,8 +12,6 @@ LARGER = re.compile(
     r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ "
     r"(?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+;(?: --note: \d+px;)? \}"
 )
-    r"@media \(min-width: \d+px\) and \(min-height: \d+px\) \{ (?:\.dl \{ )?--(?:dl-)?zoom: [\d.]+;(?: --note: \d+px;)? \}"
-)
 SIDEWAYS = "@media (max-width: 900px) and (max-height: 500px) {"
 SHIPPED = [
     file
