@@ -13,7 +13,7 @@ from duoviz.command_line import tell
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.lab.machine import alike, passes
-from duoviz.lab.recorded import kept_view, shipped
+from duoviz.lab.shipping import kept_view, shipped
 from duoviz.trace.metrics import forward_seconds
 from duoviz.trace.reading import read_trace
 from tests.decoding.stores import build, random_sequences

@@ -31,10 +31,6 @@ TOO_FEW = (
     "This is a quick run: it fills every table and figure, but has too few answers for a conclusion. Make a full run "
     "for conclusions."
 )
-SAMPLE = (
-    "A sample that allows no conclusion: the shipped recorded runs, one prompt, each method once. "
-    "A run of the Lab replaces it."
-)
 
 
 def about_table_1(results: Results) -> list[str]:

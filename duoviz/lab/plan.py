@@ -61,8 +61,6 @@ def label_of(lane: str) -> str:
 
 # What a lane may be called, and so its file.
 LANE = re.compile(r"[\w .,+-]{1,100}")
-# Where a plan's questions are from, of results that are the recorded runs.
-RECORDINGS = "recordings"
 # (questions a task, None for all; most new tokens; rounds of warm-up)
 QUICK, FULL = (2, 48, 1), (None, 128, 3)
 

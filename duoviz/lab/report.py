@@ -11,9 +11,9 @@ from plotly.offline import get_plotlyjs
 from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.figures import Figure
 from duoviz.lab.files import telling, write_atomically
-from duoviz.lab.findings import SAMPLE, TOO_FEW
+from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.machine import about_speed
-from duoviz.lab.plan import DUO, ONE_SEQUENCE, RECORDINGS, VANILLA
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
@@ -216,8 +216,7 @@ def about(results: Results) -> tuple[str, str]:
     text += "".join(f" {sentence}" for sentence in about_speed(results))
     if machines := environment.get("machines"):
         text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
-    warning = SAMPLE if plan["source"] == RECORDINGS else TOO_FEW
-    return text, warning if plan["quick"] else ""
+    return text, TOO_FEW if plan["quick"] else ""
 
 
 def first_view(results: Results) -> dict:

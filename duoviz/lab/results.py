@@ -53,6 +53,8 @@ LINE_BYTES, OBJECT_BYTES = 4_000_000, 200_000
 ZIP_VALUES, ZIP_LINES, ZIP_TURNS = 15_000_000, 12_000, 15_000
 # What tables and figures grow with, beside MAX_TASKS.
 MAX_LANES, MAX_LENGTHS = 50, 100
+# The date of all files in a zip.
+LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 # How to open each file of a folder or a zip, by its name.
@@ -255,17 +257,18 @@ def checked(value: object, wrong_in: Check) -> dict:
 
 
 def packed(results: Results) -> bytes:
-    """The results as a zip of their folder, without the report."""
+    """The results as a zip of their folder, without the report; the same bytes whenever it is made."""
     files: dict[str, list] = defaultdict(list)
     for row in results.rows:
         files[f"answers/{row['model_id']}.jsonl"].append(row)
     files |= {"failed.jsonl": results.failed, "forwards.jsonl": results.forwards}
     files |= {"environment.json": [results.environment], "plan.json": [results.plan]}
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, rows in files.items():
-            lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-            archive.writestr(f"{plain_name(results.name)}/{name}", lines)
+            lines = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
+            entry = zipfile.ZipInfo(f"{plain_name(results.name)}/{name}", LONG_AGO)
+            archive.writestr(entry, lines, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 

@@ -1,22 +1,20 @@
-"""What comes along of the Lab's results: a lean zip of them, and what the page shows of it at first."""
+"""Results that come along with the program: a lean zip of them, and what the page shows of it at first."""
 
 import gzip
-import io
 import json
-import zipfile
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 from duoviz.folders import ASSETS
-from duoviz.lab.files import DATA, opened_zip, own_files, telling
-from duoviz.lab.recorded import view_file, view_of
-from duoviz.lab.results import is_being_written, is_zip, load
+from duoviz.lab.files import telling
+from duoviz.lab.results import Results, is_being_written, is_zip, load, packed
+from duoviz.lab.rows import Row
 from duoviz.lab.tasks import LabError
 
 # Of a turn: these serve to check it against vanilla's, which is done. Of its metrics, what is read of them here.
 NOT_SHIPPED = ("gaps", "token_ids")
 METRICS = ("ttft", "overlap")
-# Files are the same whenever they are made.
-LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def ship(folder: Path, out: Path, name: str) -> Path:
@@ -26,52 +24,68 @@ def ship(folder: Path, out: Path, name: str) -> Path:
     """
     if not (folder.is_dir() or is_zip(folder)):
         raise LabError(f"{folder} is not a folder of results, nor a zip of one.")
-    load(folder)
+    results = replace(load(folder), name=name)
     if is_being_written(folder):
         raise LabError(f"A run is writing to {folder}: wait until it ends.")
     file = out / f"{name}.zip"
     with telling(out):
         out.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(lean_zip(folder))
+        file.write_bytes(packed(lean(results)))
         text = json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":"))
         view_file(file).write_bytes(gzip.compress(text.encode(), mtime=0))
     return file
 
 
-def texts_in(path: Path) -> dict[str, str]:
-    """The data of a folder or a zip of results, by file, without reports, tables and figures, which are made of it."""
-    if not is_zip(path):
-        return {name: file.read_text(encoding="utf-8") for name, file in own_files(path, DATA).items()}
-    with opened_zip(path) as files:
-        return {name: file().read().decode() for name, file in files.items()}
+def lean(results: Results) -> Results:
+    """The results without what is not shipped, and without the names of this machine's folders."""
+    told = json.dumps([results.environment, results.plan, results.failed])
+    for place, short in ((ASSETS, "assets"), (Path.home(), "~")):
+        told = told.replace(json.dumps(str(place))[1:-1], short)
+    environment, plan, failed = json.loads(told)
+    rows = [lean_row(row) for row in results.rows]
+    return replace(results, environment=environment, plan=plan, rows=rows, failed=failed)
 
 
-def lean_zip(path: Path) -> bytes:
-    """The data of a folder or a zip of results as a zip, without what is not shipped."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, text in texts_in(path).items():
-            if name.endswith(".jsonl"):
-                # A torn last line is left out.
-                text = text[: text.rfind("\n") + 1]
-            if name.startswith("answers/"):
-                text = "".join(f"{lean(line)}\n" for line in text.split("\n") if line)
-            # Why an answer failed may name a place on this machine.
-            for place, short in ((ASSETS, "assets"), (Path.home(), "~")):
-                text = text.replace(json.dumps(str(place))[1:-1], short)
-            entry = zipfile.ZipInfo(name, LONG_AGO)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, text)
-    return buffer.getvalue()
-
-
-def lean(line: str) -> str:
-    """An answer's line without what is not shipped; a text that is vanilla's stands with vanilla's answer only."""
-    row = json.loads(line)
+def lean_row(row: Row) -> Row:
+    """An answer's row without what is not shipped; a text that is vanilla's stands with vanilla's answer only."""
+    choice, *_ = row["choices"]
     if row["verdict"] == "equal":
-        row["choices"][0]["turns"] = [""] * len(row["measured"])
-    for turn in row["measured"]:
-        turn["metrics"] = {name: turn["metrics"].get(name) for name in METRICS}
-        for name in NOT_SHIPPED:
-            turn.pop(name, None)
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        choice = choice | {"turns": [""] * len(row["measured"])}
+    turns = [
+        {name: value for name, value in turn.items() if name not in NOT_SHIPPED}
+        | {"metrics": {name: turn["metrics"].get(name) for name in METRICS}}
+        for turn in row["measured"]
+    ]
+    return row | {"choices": [choice], "measured": turns}
+
+
+def recorded_name(file: Path) -> str:
+    """What shipped results are called on the page."""
+    return f"{file.stem} (recorded)"
+
+
+def shipped(file: Path) -> Results:
+    """Shipped results, under the name that the page gives them. Raises LabError."""
+    return replace(load(file), name=recorded_name(file))
+
+
+def view_of(file: Path) -> dict:
+    """What the page shows of shipped results: `first`, and its `parts`."""
+    # It draws, with plotly, which the page need not wait for: what was kept is all that it shows at first.
+    from duoviz.lab.report import first_view, parts_of
+
+    results = shipped(file)
+    return {"first": first_view(results), "parts": parts_of(results)}
+
+
+def view_file(file: Path) -> Path:
+    """Where the view of shipped results stands: beside their zip."""
+    return file.with_suffix(".json.gz")
+
+
+def kept_view(file: Path) -> dict | None:
+    """The `view_of` that was kept beside shipped results; None where there is none."""
+    try:
+        return json.loads(gzip.decompress(view_file(file).read_bytes()))
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None

@@ -15,11 +15,10 @@ from pathlib import Path
 from duoviz.folders import ASSETS
 from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
 from duoviz.lab.plan import VANILLA
-from duoviz.lab.recorded import kept_view, recorded_name, sample
 from duoviz.lab.results import Results, is_results, is_zip, load
+from duoviz.lab.shipping import kept_view, recorded_name
 from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
-from duoviz.recordings import STORY
 
 # Recorded results that come along, as zips.
 RECORDED = ASSETS / "results"
@@ -60,13 +59,16 @@ def has_answers(run: Path) -> bool:
 def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
     """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
 
-    Of no results it is a sample's, None where there is no sample; of results that came along what was kept of them, so
-    that they need not be read. Raises LabError.
+    Of no results it is None; of results that came along what was kept of them, so that they need not be read. Raises
+    LabError.
     """
+    if not files:
+        return None
     # What is seen first, and most of what is opened, is of the first results alone.
-    kept = kept_view(files[0][1]) if files and files[0][1].parent == RECORDED else None
-    view = kept[what] if kept else made(what, tuple((name, path, stamp(path)) for name, path in files[:1]))
-    if view is None or len(files) < 2:
+    name, path = files[0]
+    kept = kept_view(path) if path.parent == RECORDED else None
+    view = kept[what] if kept else made(what, name, path, stamp(path))
+    if len(files) < 2:
         return view
     if what == "first":
         return view | {"about": f"<p>{escape(first_of([name for name, _ in files]))}</p>{view['about']}"}
@@ -82,15 +84,12 @@ def first_of(names: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def made(what: str, files: tuple[tuple[str, Path, int], ...]) -> dict | None:
-    """The same, kept for as long as the results have the same stamps."""
+def made(what: str, name: str, path: Path, written: int) -> dict:
+    """The same of one folder or zip, kept for as long as its stamp is the same."""
     from duoviz.lab.report import first_view, parts_of
 
-    results = [replace(load(path), name=name) for name, path, _ in files]
-    main = results[0] if results else sample(STORY)
-    if main is None:
-        return None
-    return first_view(main) if what == "first" else parts_of(main)
+    results = replace(load(path), name=name)
+    return first_view(results) if what == "first" else parts_of(results)
 
 
 def beside(path: Path, name: str) -> Results:

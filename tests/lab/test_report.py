@@ -12,15 +12,12 @@ from duoviz.lab.course import cost_models
 from duoviz.lab.figures import figure_3, figure_4, time_split
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
-from duoviz.lab.recorded import sample
-from duoviz.lab.report import first_view, parts_of, report_html, sections, table_latex
+from duoviz.lab.report import first_view, report_html, sections, table_latex
 from duoviz.lab.results import load, zipped
 from duoviz.lab.tables import Table
 from duoviz.lab.tasks import LabError
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
 from duoviz.lab.values import Value, acceptance, phi, rows_of
-from duoviz.recordings import STORY
-from duoviz.trace.metrics import metrics
 
 EVERYTHING = [
     "table-1", "figure-3", "table-2", "table-3", "table-4", "figure-5", "figure-1", "figure-4", "time", "cost-model",
@@ -177,15 +174,6 @@ def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
     accepted = acceptance(rows_of(results.rows, "speculative", "code")).rate
     assert {each["task"]: each["alpha"] for each in tree["points"]}["Code"] == accepted
     assert lines["DuoTree"]["paper"] == {"Vicuna-7b-v1.5": {}, "Llama-2-7b": {}}
-
-
-def test_a_sample_is_the_recordings_own_and_labelled(tmp_path):
-    made = sample(STORY)
-    for row in made.rows:
-        trace = json.loads((STORY / f"{row['model_id']}.duoviz.json").read_text())
-        assert row["measured"][0]["metrics"] == metrics(trace)
-    assert "A sample that allows no conclusion" in first_view(made)["about"] and "table-1" in parts_of(made)
-    assert sample(tmp_path) is None
 
 
 def test_a_picture_has_its_figures_bars_inside_it(finished):

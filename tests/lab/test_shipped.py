@@ -7,12 +7,12 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.lab import findings, paying
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA, label_of, table_1_lanes
-from duoviz.lab.recorded import sample, shipped
 from duoviz.lab.report import first_view, sections
+from duoviz.lab.shipping import shipped
 from duoviz.lab.tables import table_1
 from duoviz.lab.tasks import ALL_TASKS
 from duoviz.lab.values import speeds
-from duoviz.recordings import FOLDER, STORY
+from duoviz.recordings import FOLDER
 from tests.app import ROOT
 from tests.release.pages import BEGIN, END, results_page, speed_lines, summary
 
@@ -85,8 +85,3 @@ def test_the_readme_and_the_page_of_results_are_those_of_the_first_results():
     readme = (ROOT / "README.md").read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
     assert readme.strip() == summary(results).strip() and findings.about_table_1(results)[0] in readme
     assert findings.about_table_1(results)[1] in results_page(results)
-
-
-def test_the_recorded_runs_are_too_few_for_a_winner():
-    said = findings.about_table_1(sample(STORY))
-    assert said[0] == "Too few answers to say which method is the fastest." and not list(claims(said))

@@ -14,10 +14,9 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.lab import shipping
 from duoviz.lab.plan import label_of, look_of
-from duoviz.lab.recorded import kept_view, shipped, view_of
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
-from duoviz.lab.shipping import ship
+from duoviz.lab.shipping import kept_view, ship, shipped, view_of
 from duoviz.lab.values import average, phi, rows_of, tasks_of
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.release.pages import BEGIN, END, with_speeds

@@ -11,9 +11,8 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
 from duoviz.lab.files import write_atomically
 from duoviz.lab.plan import Plan
-from duoviz.lab.recorded import shipped
 from duoviz.lab.results import opened
-from duoviz.lab.shipping import ship
+from duoviz.lab.shipping import ship, shipped
 from tests.release.pages import PAGE, PICTURE, results_page, with_speeds
 from tests.release.picture import picture
 

@@ -14,8 +14,6 @@ from duoviz.lab.results import load, zipped
 from duoviz.lab.rows import key
 from duoviz.lab.shipping import ship
 from duoviz.lab.tasks import LabError
-from duoviz.recordings import ENDING, STORY
-from duoviz.trace.metrics import metrics
 from duoviz.web import results_store
 from duoviz.web.app import build_app
 from duoviz.web.pages import results as page
@@ -31,7 +29,6 @@ from tests.web.visits import events_of, start, started, visitor
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
-    monkeypatch.setattr(results_store, "STORY", tmp_path / "no traces")
     results_store.made.cache_clear()
     (tmp_path / "recorded").mkdir()
 
@@ -376,17 +373,3 @@ def test_what_is_shipped_is_shown_first_and_without_being_made_again(lab, finish
     opened = by_id(lab["open_part"](["here (recorded)"], "time"))
     assert json.loads(opened["lab-figure"]["value"].plot)["data"] and "Where each method" in opened["lab-part"]["value"]
     assert not by_id(lab["open_part"](["here (recorded)"], ""))["lab-part"]["visible"]
-
-
-def test_where_nothing_was_measured_the_recorded_runs_stand_labelled_as_a_sample(lab, monkeypatch):
-    monkeypatch.setattr(results_store, "STORY", STORY)
-    results_store.made.cache_clear()
-    looked = by_id(lab["look"]([]))
-    assert "A sample that allows no conclusion" in looked["lab-about"] and "AMD EPYC" in looked["lab-about"]
-    lines = json.loads(looked["lab-view"])["overview"]["speeds"]["lines"]
-    found = {line["method"]: line["here"]["All tasks"]["phi"] for line in lines}
-    speeds = {
-        method: metrics(json.loads((STORY / f"{method}{ENDING}").read_text()))["tps"]
-        for method in ("vanilla", "duodecoding")
-    }
-    assert found["DuoDecoding"] == pytest.approx(speeds["duodecoding"] / speeds["vanilla"], rel=1e-3)
