@@ -1,15 +1,16 @@
 """When drafting pays: φ of each method that drafts over α and T_target / T_draft, by the cost model and as measured."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.lab.environment import IN_TURN, TOGETHER
 from duoviz.lab.figures import Figure, styled
-from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
+from duoviz.lab.plan import DUO, DUOTREE, SPS, label_of
 from duoviz.lab.prediction import (
     ALPHAS,
     PLAYED_ALPHAS,
@@ -26,8 +27,8 @@ from duoviz.lab.prediction import (
     with_free_rows,
 )
 from duoviz.lab.results import Results
-from duoviz.lab.tasks import task_name
-from duoviz.lab.values import Value, acceptance, phi, rows_of, tasks_of
+from duoviz.lab.tasks import ALL_TASKS, with_all
+from duoviz.lab.values import Value, acceptance, rows_of, speeds, tasks_of
 
 # Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
 GAIN = 1.05
@@ -39,43 +40,33 @@ ROWS = ("here", "free")
 
 
 @dataclass(frozen=True)
-class Point:
-    """What was measured on a task, at the α that the draft had there."""
-
-    task: str
-    alpha: float
-    phi: Value
-
-
-@dataclass(frozen=True)
 class Side:
     """A method. ratio: T_target / T_draft where it was measured; phi: over vanilla, [alpha][ratio] for each of ROWS;
-    ways: what phi is the larger one of, where the draft may work beside the target or in turn.
+    points: what was measured, see `points_of`; lead: of a draft that may work beside the target or in turn, the
+    logarithm of how much faster it is beside, as `phi`.
     """
 
     lane: str
     ratio: float
     phi: dict[str, np.ndarray]
-    points: list[Point]
-    ways: dict[str, Ways] | None = None
+    points: dict[str, tuple[float, Value]]
+    lead: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def sides(results: Results) -> list[Side]:
     """SpS, DuoDecoding and DuoTree."""
     models, ways = padded_models(results.environment), tree_ways(results.environment)
     together, in_turn = models[TOGETHER], models[IN_TURN]
-    maps = formula_maps(duodecoding_phi, together)
+    duo, sps = formula_maps(duodecoding_phi, together), formula_maps(speculative_phi, in_turn)
     # Vanilla has the draft's cores too.
     fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
-    maps["here"] *= fewer_cores
-
-    def side(lane: str, costs: CostModel, phi: dict[str, np.ndarray], ways: dict | None = None) -> Side:
-        return Side(lane, ratio_of(costs), phi, points_of(results, lane), ways)
-
+    duo |= {"here": fewer_cores * duo["here"]}
+    tree = {rows: np.asarray(way.phi) for rows, way in ways.items()}
+    lead = {rows: np.log(way.beside / way.in_turn) for rows, way in ways.items()}
     return [
-        side(SPS, in_turn, formula_maps(speculative_phi, in_turn)),
-        side(DUO, together, maps),
-        side(DUOTREE, in_turn, {rows: np.asarray(way.phi) for rows, way in ways.items()}, ways),
+        Side(SPS, ratio_of(in_turn), sps, points_of(results, SPS)),
+        Side(DUO, ratio_of(together), duo, points_of(results, DUO)),
+        Side(DUOTREE, ratio_of(in_turn), tree, points_of(results, DUOTREE), lead),
     ]
 
 
@@ -98,15 +89,20 @@ def tree_ways(environment: dict) -> dict[str, Ways]:
     return maps
 
 
-def points_of(results: Results, lane: str) -> list[Point]:
-    """A lane's φ, task by task.
+def points_of(results: Results, lane: str) -> dict[str, tuple[float, Value]]:
+    """The draft's acceptance and a lane's φ on all tasks and on each, by what tables call them.
 
     Of a tree, the tokens verified are no sample of the draft's best ones; of the chains that SpS drafts they are.
     """
-    rows, chains = results.rows, SPS if lane == DUOTREE else lane
-    mine, theirs = rows_of(rows, lane), rows_of(rows, VANILLA)
-    found = [(task, acceptance(rows_of(rows, chains, task)).rate, phi(mine, theirs, [task])) for task in tasks_of(mine)]
-    return [Point(task, alpha, ratio) for task, alpha, ratio in found if alpha is not None and ratio]
+    chains, groups = rows_of(results.rows, SPS if lane == DUOTREE else lane), with_all(tasks_of(results.rows))
+    alphas = {name: acceptance(row for row in chains if row["task"] in tasks).rate for name, tasks in groups.items()}
+    phis = speeds(results.rows, [lane])[lane].phi if rows_of(results.rows, lane) else {}
+    return {name: (alpha, phi) for name, phi in phis.items() if phi and (alpha := alphas[name]) is not None}
+
+
+def by_task(side: Side) -> list[tuple[str, float, Value]]:
+    """What was measured on each task."""
+    return [(name, alpha, phi) for name, (alpha, phi) in side.points.items() if name != ALL_TASKS]
 
 
 def map_data(results: Results) -> dict:
@@ -123,13 +119,11 @@ def map_data(results: Results) -> dict:
         {
             "method": label_of(side.lane),
             "ratio": side.ratio,
-            "error": model_error(results, side),
+            "error": model_error(side),
             **{rows: values.round(3).tolist() for rows, values in side.phi.items()},
-            "beside": side.ways
-            and {rows: np.log(ways.beside / ways.in_turn).round(3).tolist() for rows, ways in side.ways.items()},
+            "beside": {rows: lead.round(3).tolist() for rows, lead in side.lead.items()} or None,
             "points": [
-                {"task": task_name(point.task), "alpha": point.alpha, "phi": point.phi.value, "n": point.phi.n}
-                for point in side.points
+                {"task": name, "alpha": alpha, "phi": phi.value, "n": phi.n} for name, alpha, phi in by_task(side)
             ],
         }
         for side in compared
@@ -146,13 +140,11 @@ def map_data(results: Results) -> dict:
     }
 
 
-def model_error(results: Results, side: Side) -> float | None:
+def model_error(side: Side) -> float | None:
     """At the method's own acceptance and costs, over all tasks; None where it was not measured."""
-    mine, base = rows_of(results.rows, side.lane), rows_of(results.rows, VANILLA)
-    alpha = acceptance(rows_of(results.rows, SPS if side.lane == DUOTREE else side.lane)).rate
-    measured = phi(mine, base, tasks_of(mine))
-    if alpha is None or not measured:
+    if ALL_TASKS not in side.points:
         return None
+    alpha, measured = side.points[ALL_TASKS]
     return float(side.phi["here"][nearest(ALPHAS, alpha), nearest(RATIOS, side.ratio)]) / measured.value - 1
 
 
@@ -175,38 +167,32 @@ def figure(results: Results) -> Figure:
     )
     data: list[list] = [["what", "panel", "draft steps per target pass", "acceptance", "φ", "noise", "n"]]
     for column, side in enumerate(compared, 1):
-        label = label_of(side.lane)
+        label, measured = label_of(side.lane), by_task(side)
         for row, rows in enumerate(ROWS, 1):
             z, where = side.phi[rows].astype("f4"), {"row": row, "col": column}
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
-            drawing.add_contour(z=z, line={"color": "#14161c", "width": 2}, **contour_at(GAIN), **where)
-            if side.ways:
-                lead = np.log(side.ways[rows].beside / side.ways[rows].in_turn).astype("f4")
-                drawing.add_contour(
-                    z=lead, line={"color": "#14161c", "width": 1.5, "dash": "dot"}, **contour_at(0), **where
-                )
+            add_contour(drawing, z, GAIN, {"width": 2}, where)
+            if side.lead:
+                add_contour(drawing, side.lead[rows].astype("f4"), 0, {"width": 1.5, "dash": "dot"}, where)
             data += [
                 ["model", f"{label}, {costs[row - 1]}", ratio, alpha, value, "", ""]
                 for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
                 for ratio, value in zip(RATIOS, line, strict=True)
             ]
-        data += [
-            ["measured", f"{label}, {task_name(point.task)}", side.ratio, point.alpha, *point.phi[:3]]
-            for point in side.points
-        ]
+        data += [["measured", f"{label}, {name}", side.ratio, alpha, *phi[:3]] for name, alpha, phi in measured]
         drawing.add_scatter(
-            x=[side.ratio] * len(side.points),
-            y=[point.alpha for point in side.points],
+            x=[side.ratio] * len(measured),
+            y=[alpha for _, alpha, _ in measured],
             mode="markers",
             marker={
-                "color": [point.phi.value for point in side.points],
+                "color": [phi.value for *_, phi in measured],
                 "coloraxis": "coloraxis",
                 "size": 12,
                 "line": {"color": "black", "width": 1.5},
             },
             # A circle at the axes' end is drawn whole.
             cliponaxis=False,
-            text=[f"{task_name(point.task)}: φ {point.phi.value:.2f} (n = {point.phi.n})" for point in side.points],
+            text=[f"{name}: φ {phi.value:.2f} (n = {phi.n})" for name, _, phi in measured],
             hovertemplate="measured, %{text}<extra></extra>",
             showlegend=False,
             row=1,
@@ -237,8 +223,8 @@ def figure(results: Results) -> Figure:
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
 
 
-def contour_at(level: float) -> dict:
-    """A line where the map has this value, and nothing else."""
+def add_contour(drawing: go.Figure, z: np.ndarray, level: float, line: dict, where: dict) -> None:
+    """Draw the line where the map has this value, and nothing else."""
     contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
     quiet = {"showscale": False, "showlegend": False, "hoverinfo": "skip"}
-    return {"x": RATIOS, "y": ALPHAS, "contours": contours, **quiet}
+    drawing.add_contour(x=RATIOS, y=ALPHAS, z=z, contours=contours, line={"color": "#14161c"} | line, **quiet, **where)

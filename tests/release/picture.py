@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from duoviz.decoding import METHODS
-from duoviz.lab.paying import GAIN, ROWS, sides
+from duoviz.lab.paying import GAIN, ROWS, by_task, sides
 from duoviz.lab.plan import VANILLA, label_of, look_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
@@ -70,7 +70,7 @@ def picture(results: Results) -> str:
         ],
         borders=[(side.lane, border(side.phi[rows]), rows == "free") for side in compared for rows in ROWS],
         # DuoTree's are those of SpS.
-        measured=[(side.lane, side.ratio, point.alpha) for side in compared if not side.ways for point in side.points],
+        measured=[(one.lane, one.ratio, alpha) for one in compared if not one.lead for _, alpha, _ in by_task(one)],
     )  # fmt: skip
 
 
