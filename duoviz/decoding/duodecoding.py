@@ -11,7 +11,7 @@ from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult
 from duoviz.decoding.iteration import Drafting, Node, Verified
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
-from duoviz.decoding.theory import IN_PARALLEL
+from duoviz.decoding.theory import in_parallel
 from duoviz.decoding.verification import discard
 
 if TYPE_CHECKING:
@@ -171,5 +171,5 @@ DUODECODING = Method(
     settings=("acceptance", "sequences", "budget", "budget_offset", "draft_mode"),
     statuses=("pending", *VERIFYING),
     numbers=("acceptance", "overlap", "k", "gamma", "longest", "theta"),
-    expected=IN_PARALLEL,
+    expected=in_parallel,
 )

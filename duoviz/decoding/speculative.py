@@ -12,7 +12,7 @@ from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult, StopR
 from duoviz.decoding.iteration import Drafting, Node
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
-from duoviz.decoding.theory import IN_TURN, Acceptance
+from duoviz.decoding.theory import Acceptance, in_turn
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
@@ -92,5 +92,5 @@ SPECULATIVE = Method(
     caption="drafted, then checked",
     verified="The draft proposed {tokens:# token|# tokens} ({chances})",
     nothing="Guesses are rarely right here, so none is checked",
-    expected=IN_TURN,
+    expected=in_turn,
 )

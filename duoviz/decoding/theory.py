@@ -130,42 +130,20 @@ def parallel_speed(
     return (1 + odds * run_of(alpha, length - 1)) / seconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class Expectation:
-    """A method's theory.
-
-    tokens: τ, by the acceptance and each iteration's number of drafted tokens; None where too little was tested.
-    speed: tokens per second, by the acceptance, γ or L, the target's seconds by rows, and a draft step's seconds.
-    """
-
-    tokens: Callable[[Acceptance, list[int]], float | None]
-    speed: Callable[[Acceptance, int, Callable, float], Number] | None = None
+# A method's τ in theory, from the acceptance and each iteration's number of drafted tokens; None where too little was
+# tested.
+Expectation = Callable[[Acceptance, list[int]], float | None]
 
 
-ALONE = Expectation(tokens=lambda acceptance, drafted: 1.0)
+def alone(acceptance: Acceptance, drafted: list[int]) -> float:
+    return 1.0
 
 
-def in_turn_tokens(acceptance: Acceptance, drafted: list[int]) -> float | None:
+def in_turn(acceptance: Acceptance, drafted: list[int]) -> float | None:
     rate = acceptance.rate
     return None if rate is None else float(np.mean(run_of(rate, np.array(drafted))))
 
 
-IN_TURN = Expectation(
-    tokens=in_turn_tokens,
-    speed=lambda acceptance, budget, target, draft: in_turn_speed(
-        acceptance.rate or 0.0, budget, target=target, draft=draft
-    ),
-)
-
-
-def tokens_in_parallel(acceptance: Acceptance, drafted: list[int]) -> float | None:
+def in_parallel(acceptance: Acceptance, drafted: list[int]) -> float | None:
     alpha, beta, length = acceptance.alpha, acceptance.beta, acceptance.length
     return None if alpha is None or beta is None or length is None else float(parallel_tokens(alpha, beta, length))
-
-
-IN_PARALLEL = Expectation(
-    tokens=tokens_in_parallel,
-    speed=lambda acceptance, length, target, draft: parallel_speed(
-        acceptance.alpha or 0.0, acceptance.beta or 0.0, length, target=target, drafting=length * draft
-    ),
-)

@@ -2,7 +2,7 @@
 
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.method import Method
-from duoviz.decoding.theory import ALONE
+from duoviz.decoding.theory import alone
 
 # Autoregressive decoding, the baseline that every other method must equal token for token, proposes nothing.
 VANILLA = Method(
@@ -12,5 +12,5 @@ VANILLA = Method(
     about="One token per forward pass. The baseline: every other method must reproduce its text.",
     drafter=lambda plan: Drafter(),
     settings=("cores",),
-    expected=ALONE,
+    expected=alone,
 )

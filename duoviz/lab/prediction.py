@@ -103,7 +103,7 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
     return Prediction(
         tau=sum(tokens) / len(tokens),
         # As if every token were accepted with the same chance.
-        tau_predicted=formula and formula.tokens(acceptance(rows), drafted),
+        tau_predicted=formula and formula(acceptance(rows), drafted),
         seconds=sum(seconds) / len(seconds),
         seconds_predicted=float(sum(predicted)) / len(seconds),
     )

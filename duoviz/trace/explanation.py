@@ -1,19 +1,15 @@
 """Why one run was faster than another: sentences made from their two traces."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-import numpy as np
-
 from duoviz.decoding import METHODS
-from duoviz.decoding.theory import Number, acceptance_of, in_turn_speed
 from duoviz.trace.metrics import busy_seconds, forward_seconds, metrics, proposals
 
-# A change that gains no more is not worth a word.
+# A gain below this is not worth a word.
 NOTICEABLE = 1.03
-LONGEST_BUDGET = 16
 # Why the work of an iteration's draft comes to nothing.
 CAUSES = {
     "miss": "the target's next token began none of its sequences",
@@ -44,15 +40,14 @@ class Side(NamedTuple):
 
 
 def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
-    """What made the difference, where the time went, and what would change it; both wrote something.
+    """What made the difference, where the time went, and what a GPU would change; both wrote something.
 
-    Every figure is the traces', but those in a sentence that begins with "Estimate:", which come
-    from the measured costs in their headers and the acceptance of this run.
+    Every figure is the traces'.
     """
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
     fast, slow = sides_of(names, traces)
     subject, other = sorted((slow, fast), key=lambda side: not side.proposes)
-    return [*filter(None, (result(fast, slow), time_spent(subject, other), estimate(subject, other)))]
+    return [*filter(None, (result(fast, slow), time_spent(subject, other), estimate(subject)))]
 
 
 def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
@@ -144,69 +139,20 @@ def forwards(subject: Side, other: Side) -> str:
     )
 
 
-def estimate(subject: Side, other: Side) -> str:
-    """What would change the result on this machine or another, by the cost model."""
-    suggestions = [*filter(None, (better_budget(subject), better_method(subject, other), on_gpu(subject)))]
-    return f"Estimate: {'; '.join(suggestions)}." if suggestions else ""
-
-
-def better_budget(side: Side) -> str:
-    """A better draft budget than the one that was set; one of `auto` follows the same costs already."""
-    method, used = METHODS[side.header["method"]], side.header["settings"]["budget"]
-    if "budget" not in method.settings or used == "auto" or not side.header["calibration"]:
-        return ""
-    if side.figures["acceptance"] is None or method.expected is None or method.expected.speed is None:
-        return ""
-    acceptance, (target, draft) = acceptance_of(side.trace["iterations"]), costs(side)
-    speed = method.expected.speed
-    speeds = {budget: speed(acceptance, budget, target, draft) for budget in {*range(1, LONGEST_BUDGET + 1), used}}
-    best = max(speeds, key=lambda budget: speeds[budget])
-    if speeds[best] < NOTICEABLE * speeds[used]:
-        return ""
-    gained = side.figures["tps"] * speeds[best] / speeds[used]
-    return f"a draft budget of γ = {best} instead of {used} would give about {gained:.1f} tokens/s here"
-
-
-def better_method(subject: Side, other: Side) -> str:
-    """SpS instead of DuoDecoding, where the draft's core could help the target."""
-    alpha, forward = subject.figures["acceptance"], forward_seconds(other.trace, rows=1)
-    if alpha is None or forward is None or not subject.header["calibration"]:
-        return ""
-    shares = subject.header["target"]["device"] != other.header["target"]["device"]
-    if not METHODS[subject.header["method"]].parallel or other.proposes or not shares:
-        return ""
-    target, draft = costs(subject)
-    longer = forward / target(1)
-    budgets = np.arange(1, LONGEST_BUDGET + 1)
-    speed = np.max(in_turn_speed(alpha, budgets, target=lambda rows: longer * target(rows), draft=draft))
-    tokens = other.figures["new_tokens"]
-    tps = tokens / (other.figures["ttft"] + (tokens - 1) / speed)
-    if tps < NOTICEABLE * subject.figures["tps"]:
-        return ""
-    device = short_device(other.header["target"]["device"])
-    return f"SpS would give about {tps:.1f} tokens/s here, with its target on {device}"
-
-
-def on_gpu(side: Side) -> str:
+def estimate(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
     if not on_cpu(side.header) or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
-        f"with the target on a GPU, where rows are nearly free, the same {what} would give up to "
-        f"{side.figures['tau']:.2f} times vanilla's speed"
+        f"Estimate: with the target on a GPU, where rows are nearly free, the same {what} would give up to "
+        f"{side.figures['tau']:.2f} times vanilla's speed."
     )
 
 
 def on_cpu(header: dict) -> bool:
     """Whether the target ran on a CPU, which older traces say in its label alone."""
     return header["target"].get("cpu", "CPU core" in header["target"]["device"])
-
-
-def costs(side: Side) -> tuple[Callable[[Number], Number], float]:
-    """T_target(rows) and T_draft(1), in seconds, as calibrated."""
-    rows, seconds = zip(*side.header["calibration"]["target"], strict=True)
-    return lambda n: np.interp(n, rows, seconds), side.header["calibration"]["draft"][0][1]
 
 
 def short_device(label: str) -> str:

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from duoviz import runner
-from duoviz.decoding import METHODS
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.decoding.worker.protocol import DraftDied
-from duoviz.trace.explanation import explain
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.tiny import give_costs, made_up_costs, run, tiny_engine
@@ -118,11 +115,3 @@ def test_a_perfect_draft_is_trusted_and_a_useless_one_is_left_alone():
     iterations = run(dear, "duotree", PROMPTS[0], Settings(max_new_tokens=20))
     # Nothing is forwarded where a step costs more than it brings.
     assert not any(iteration.draft for iteration in iterations)
-
-
-def test_a_budget_of_another_method_is_no_reason():
-    """A form sends all settings, those of other methods too."""
-    settings = Settings(max_new_tokens=24, budget=5)
-    traces = [runner.collect(runner.stream(tiny_engine(), name, "hello", settings)) for name in ("vanilla", "duotree")]
-    assert not METHODS["duotree"].classical_rule and traces[1]["header"]["calibration"]
-    assert not any("γ =" in sentence for sentence in explain(("a", "b"), traces))

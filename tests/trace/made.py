@@ -35,7 +35,7 @@ def step(
     }
 
 
-def made(method, steps, *, device=HERE, draft=None, calibration=None, stopped="length", **settings):
+def made(method, steps, *, device=HERE, draft=None, stopped="length", **settings):
     """A trace of the steps, one after the other."""
     iterations, clock = [], 0.0
     for index, each in enumerate(steps):
@@ -51,7 +51,6 @@ def made(method, steps, *, device=HERE, draft=None, calibration=None, stopped="l
         "target": {"device": device},
         "draft": draft and {"device": draft},
         "can_overlap": method == "duodecoding",
-        "calibration": calibration,
         "settings": SETTINGS | settings,
     }
     return {"header": header, "iterations": iterations, "end": {"stopped": stopped}}

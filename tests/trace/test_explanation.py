@@ -8,8 +8,6 @@ from duoviz.trace.explanation import explain
 from tests.trace.made import HERE, made, node, step
 
 DRAFT_CORE, TARGET_CORE = "CPU core 0 (Processor)", "CPU core 1 (Processor)"
-# T_target(1) = 100 ms and 10 ms for each row more; T_draft(1) = 20 ms.
-COSTS = {"context": 64, "target": [[1, 0.1], [31, 0.4]], "draft": [[1, 0.02], [8, 0.02]]}
 
 
 def vanilla(count=10, seconds=0.1, **about):
@@ -31,7 +29,7 @@ def sps(**about):
 
 
 def test_a_run_that_wins():
-    result, spent, estimate = explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS)))
+    result, spent, estimate = explain(("Vanilla", "SpS"), (vanilla(8), sps()))
     # Eight tokens in 0.7 s against 0.8 s; 1.6 tokens per forward at 140 ms against 1 at 100 ms.
     assert result == (
         "SpS wrote 60 % more tokens per forward pass than Vanilla, but in iterations 40 % longer "
@@ -58,7 +56,7 @@ def duodecoding(**about):
 
 
 def test_a_run_that_loses():
-    result, spent, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
+    result, spent, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding()))
     assert result == (
         "Vanilla wrote 20 % fewer tokens per forward pass than DuoDecoding, but in iterations 33 % shorter "
         "(100 ms against 150 ms)."
@@ -75,7 +73,7 @@ def test_a_run_that_loses():
         " Its target had CPU core 1, that of Vanilla CPU cores 0, 1: a forward pass over one token took 120 ms "
         "instead of 100 ms."
     )
-    assert estimate.startswith("Estimate: ")
+    assert "up to 1.25 times vanilla's speed" in estimate
 
 
 def test_of_a_tree_that_lives_on_the_guesses_that_became_text_are_counted():
@@ -85,44 +83,8 @@ def test_of_a_tree_that_lives_on_the_guesses_that_became_text_are_counted():
     assert "The draft worked for 150 ms: 3 of the 7 tokens written are its guesses." in spent
 
 
-def test_the_estimate_of_another_method_is_the_cost_models():
-    *_, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS)))
-    # 4 of 10 tested were accepted. On both cores a forward takes 100 ms and 10 ms for each row more.
-    alpha = 0.4
-    speed = max(
-        sum(alpha**n for n in range(budget + 1)) / (0.02 * budget + 0.1 + 0.01 * budget) for budget in range(1, 17)
-    )
-    tps = 10 / (0.1 + 9 / speed)
-    assert f"SpS would give about {tps:.1f} tokens/s here, with its target on CPU cores 0, 1" in estimate
-    assert "up to 1.25 times vanilla's speed" in estimate
-    assert numbers(estimate) == [round(tps, 1), 1.25]
-
-
-def test_the_estimate_of_another_budget_is_the_cost_models():
-    def speed(budget):
-        return sum(0.6**n for n in range(budget + 1)) / (0.02 * budget + 0.1 + 0.01 * budget)
-
-    best = max(range(1, 17), key=speed)
-    run = sps(calibration=COSTS, budget=9)
-    gained = run_tps(run) * speed(best) / speed(9)
-    *_, estimate = explain(("Vanilla", "SpS"), (vanilla(8), run))
-    assert f"a draft budget of γ = {best} instead of 9 would give about {gained:.1f} tokens/s here" in estimate
-    # The best one, and `auto`, which finds it, leave nothing to say.
-    for budget in (best, "auto"):
-        assert "draft budget" not in explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS, budget=budget)))[2]
-
-
-def run_tps(trace):
-    return sum(len(each["committed"]) for each in trace["iterations"]) / trace["iterations"][-1]["sync"]
-
-
-def test_duodecodings_own_budget():
-    *_, estimate = explain(("Vanilla", "DuoDecoding"), (vanilla(10), duodecoding(calibration=COSTS, budget=16)))
-    assert re.search(r"a draft budget of γ = \d+ instead of 16 would give about", estimate)
-
-
 def test_on_a_gpu_no_gpu_is_proposed():
-    run = sps(calibration=COSTS, device="NVIDIA H200")
+    run = sps(device="NVIDIA H200")
     assert len(explain(("Vanilla", "SpS"), (vanilla(8, device="NVIDIA H200"), run))) == 2
 
 
@@ -160,6 +122,6 @@ def test_vanilla_on_fewer_cores():
 
 @pytest.mark.parametrize("first_is_subject", [True, False])
 def test_the_order_of_the_sides_changes_nothing(first_is_subject):
-    runs = [("SpS", sps(calibration=COSTS)), ("Vanilla", vanilla(8))]
+    runs = [("SpS", sps()), ("Vanilla", vanilla(8))]
     names, traces = zip(*runs if first_is_subject else reversed(runs), strict=True)
-    assert explain(names, traces) == explain(("Vanilla", "SpS"), (vanilla(8), sps(calibration=COSTS)))
+    assert explain(names, traces) == explain(("Vanilla", "SpS"), (vanilla(8), sps()))
