@@ -1,6 +1,5 @@
 """A run of the Lab: what its folder does not hold yet is measured and written there, answer after answer."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
@@ -76,26 +75,22 @@ class Measured:
         answered = {key(row) for row in self.held.rows}
         self.left = {job.key: job for job in jobs_of(plan) if job.key not in answered}
         self.total = len(answered) + len(self.left)
-        # By lane, of the answers that there are.
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.tokens: dict[str, int] = defaultdict(int)
+        # Of the answers that there are: how long they took, and the tokens that they were allowed.
+        self.seconds, self.tokens = 0.0, 0
         for row in self.held.rows:
             self.count(row)
 
     def count(self, row: Row) -> None:
-        """Count in an answer's time and the tokens that it was allowed."""
-        self.seconds[row["model_id"]] += seconds(row)
-        self.tokens[row["model_id"]] += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
+        """Count in an answer."""
+        self.seconds += seconds(row)
+        self.tokens += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
 
     def seconds_left(self) -> float | None:
-        """None before the first answer. A lane without one counts as the mean of the others."""
+        """At the speed of all answers until now, for lanes take turns; None before the first."""
         if not self.tokens:
             return None
-        mean = sum(self.seconds.values()) / sum(self.tokens.values())
-        rates = {lane: self.seconds[lane] / self.tokens[lane] for lane in self.tokens}
-        jobs = self.left.values()
-        tokens = [(job.lane, job.lane.settings.max_new_tokens * len(job.question.turns)) for job in jobs]
-        return sum(rates.get(lane.name, mean) * count for lane, count in tokens) / self.machines
+        tokens = sum(job.lane.settings.max_new_tokens * len(job.question.turns) for job in self.left.values())
+        return tokens * self.seconds / self.tokens / self.machines
 
     def progress(self, text: str) -> Progress:
         return Progress(self.total - len(self.left), self.total, self.seconds_left(), text)

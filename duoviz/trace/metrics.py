@@ -4,12 +4,7 @@ from collections.abc import Iterable, Sequence
 
 Interval = tuple[float, float]
 
-# The figures of a run without an iteration that are None.
-NOTHING_TO_DIVIDE = (
-    "tps", "ttft", "tau", "acceptance", "yield", "overlap", "idle_target", "idle_draft",
-    "lost_miss", "lost_rejection", "lost_waiting", "mean_acceptance_length", "acceptance_rate",
-)  # fmt: skip
-# And of those of a run whose times are not known.
+# The figures that are None of a run whose times are not known.
 OF_TIME = ("tps", "ttft", "overlap", "idle_target", "idle_draft", "lost_miss", "lost_rejection", "lost_waiting", "wall")
 
 
@@ -21,24 +16,21 @@ def metrics(trace: dict) -> dict:
     drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
     draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`; and those of `acceptances`.
     """
-    if not (iterations := trace["iterations"]):
-        counts = {"verifications": 0, "drafted": 0, "accepted": 0, "acceptance_by_position": []}
-        return dict.fromkeys(NOTHING_TO_DIVIDE, None) | {"new_tokens": 0, "target_forwards": 0, "wall": 0.0} | counts
-    wall = iterations[-1]["sync"]
+    iterations = trace["iterations"]
+    wall = iterations[-1]["sync"] if iterations else 0.0
     committed = [token for iteration in iterations for token in iteration["committed"]]
-    drafted = proposals(iterations)
     tested, accepted = (sum(iteration["verdict"][name] for iteration in iterations) for name in ("tested", "accepted"))
     target, draft = busy(iterations)
-    has_draft = trace["header"]["draft"] is not None
+    has_draft = trace["header"]["draft"] is not None and bool(iterations)
     figures = {
-        "tps": len(committed) / wall,
-        "ttft": iterations[0]["sync"],
-        "tau": len(committed) / len(iterations),
-        "acceptance": accepted / tested if tested else None,
-        "yield": sum(token["source"] != "target" for token in committed) / drafted if drafted else None,
-        "overlap": common(target, draft) / wall if trace["header"]["can_overlap"] else None,
-        "idle_target": 1 - total(target) / wall,
-        "idle_draft": 1 - total(draft) / wall if has_draft else None,
+        "tps": share(len(committed), wall),
+        "ttft": iterations[0]["sync"] if iterations else None,
+        "tau": share(len(committed), len(iterations)),
+        "acceptance": share(accepted, tested),
+        "yield": share(sum(token["source"] != "target" for token in committed), proposals(iterations)),
+        "overlap": share(common(target, draft), wall) if trace["header"]["can_overlap"] else None,
+        "idle_target": share(wall - total(target), wall),
+        "idle_draft": share(wall - total(draft), wall) if has_draft else None,
         **{f"lost_{cause}": seconds if has_draft else None for cause, seconds in lost(iterations).items()},
         "new_tokens": len(committed),
         "target_forwards": len(iterations),
@@ -63,12 +55,17 @@ def acceptances(iterations: list[dict]) -> dict:
         "drafted": drafted,
         "accepted": accepted,
         "mean_acceptance_length": 1 + accepted / verifications if verifications else None,
-        "acceptance_rate": accepted / drafted if drafted else None,
+        "acceptance_rate": share(accepted, drafted),
         "acceptance_by_position": [
             sum(count >= depth for count in per_iteration) / verifications
             for depth in range(1, max(per_iteration) + 1 if verifications else 1)
         ],
     }
+
+
+def share(part: float, whole: float) -> float | None:
+    """None where there is nothing to divide by."""
+    return part / whole if whole else None
 
 
 def timed(trace: dict) -> bool:
