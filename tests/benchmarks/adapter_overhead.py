@@ -9,7 +9,6 @@ transformers with our draft as its assistant and with prompt look-up; llama.cpp 
 # llama-cpp-python is no requirement.
 # pyright: reportMissingImports=false
 
-import importlib.util
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from duoviz.adapters import transformers_runs
 from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.embedded import embedded_target
 from duoviz.training.student import export_assistant
-from tests.benchmarks.harness import alternated, arguments, questions
+from tests.benchmarks.harness import HAS_LLAMA_CPP, alternated, arguments, questions
 from tests.benchmarks.peers import CONTEXT, gguf_files
 
 # What writes a text after a prompt, and what watches it.
@@ -65,7 +64,7 @@ def llama_cpp_engines(tokens: int) -> Iterator[tuple[str, Engine]]:
     yield "llama.cpp, prompt lookup", (write, partial(llama_cpp_runs.watch, llm))
 
 
-def seconds(engine: Engine, prompt: str, *, watched: bool) -> float:
+def seconds(engine: Engine, watched: bool, prompt: str) -> float:
     write, watch = engine
     start = time.perf_counter()
     with watch() if watched else nullcontext():
@@ -76,17 +75,16 @@ def seconds(engine: Engine, prompt: str, *, watched: bool) -> float:
 def main() -> None:
     options = arguments(__doc__, prompts=4, rounds=4, tokens=32).parse_args()
     engines = dict(transformers_engines(options.tokens))
-    if importlib.util.find_spec("llama_cpp"):
+    if HAS_LLAMA_CPP:
         engines |= llama_cpp_engines(options.tokens)
     for title, engine in engines.items():
-        ratios = []
+        works, factors = {watched: partial(seconds, engine, watched) for watched in (False, True)}, []
         for prompt in questions(1)[: options.prompts]:
-            seconds(engine, prompt, watched=False)
-            works = {name: partial(seconds, engine, prompt, watched=name == "watched") for name in ("alone", "watched")}
-            found = alternated(works, options.rounds)
-            ratios.append(median(found["watched"]) / median(found["alone"]))
-        each = ", ".join(f"{ratio:.3f}" for ratio in ratios)
-        print(f"{title}: watched takes {median(ratios):.3f} times as long (by prompt: {each})", flush=True)
+            seconds(engine, False, prompt)
+            found = alternated(works, [prompt] * options.rounds)
+            factors.append(median(found[True]) / median(found[False]))
+        each = ", ".join(f"{factor:.3f}" for factor in factors)
+        print(f"{title}: watched takes {median(factors):.3f} times as long (by prompt: {each})", flush=True)
 
 
 if __name__ == "__main__":

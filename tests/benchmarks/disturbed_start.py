@@ -21,7 +21,7 @@ from duoviz import runner
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.trace.metrics import metrics
-from tests.benchmarks.harness import alternated, arguments, busy, questions
+from tests.benchmarks.harness import alternated, arguments, busy, questions, ratios
 
 METHODS = ("duodecoding", "speculative", "duotree")
 RUNS = 3
@@ -82,14 +82,11 @@ def main() -> int:
         print(f"longest measuring before a run: {beside:.2f} s beside the loops, {measuring(fresh):.2f} s without them")
         far = 0
         for method in METHODS:
-            ratios = []
-            for number, prompt in enumerate(prompts):
-                works = {"fresh": partial(fresh, method, prompt), "disturbed": partial(disturbed, method, prompt)}
-                speeds = {name: found[0][0] for name, found in alternated(works, 1, first=number).items()}
-                ratios.append(speeds["disturbed"] / speeds["fresh"])
-            far += median(ratios) < 0.97
+            found = alternated({"fresh": partial(fresh, method), "disturbed": partial(disturbed, method)}, prompts)
+            shares = ratios(*([speed for speed, _ in found[name]] for name in ("disturbed", "fresh")))
+            far += median(shares) < 0.97
             print(
-                f"{method}: {median(ratios):.3f} of the speed with fresh costs ({min(ratios):.2f} to {max(ratios):.2f})"
+                f"{method}: {median(shares):.3f} of the speed with fresh costs ({min(shares):.2f} to {max(shares):.2f})"
             )
     return int(far > 0)
 

@@ -11,7 +11,6 @@ the text is not greedy, and with --context: then the prompts are so many tokens 
 
 import sys
 from collections import Counter
-from pydoc_data.topics import topics as topics_of_python
 
 import torch
 from transformers import AutoModelForCausalLM
@@ -26,8 +25,7 @@ from duoviz.models.embedded import embedded_target
 from duoviz.models.pair import Pair
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
-from tests.benchmarks.contexts import beginning
-from tests.benchmarks.harness import arguments, counted, machine, questions, spread
+from tests.benchmarks.harness import arguments, beginnings, counted, machine, questions, spread
 
 
 def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
@@ -49,8 +47,7 @@ def main() -> int:
     pair = engine.pair
     prompts = spread(questions(6), options.prompts)
     if options.context:
-        topics = list(topics_of_python.values())
-        prompts = [beginning(pair, topics, options.context, number) for number in range(options.prompts)]
+        prompts = beginnings(pair, options.context, options.prompts, python=True)
     known = find_pair(options.pair).target == EMBEDDED and pair.target.device == "cpu"
     lanes = runs.lanes(
         options.methods.split(","), Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)

@@ -1,19 +1,23 @@
-"""What the programs share: arguments, prompts, alternated rounds, and what their figures depend on."""
+"""What the programs share: arguments, prompts, works that take turns, and what their figures depend on."""
 
 import argparse
+import importlib.util
 import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from pydoc_data.topics import topics
+from statistics import median
 from typing import TypeVar
 
 from duoviz import runner
 from duoviz.models.pair import Pair
 
 PROMPTS = Path("assets/prompts")
-T = TypeVar("T")
+On, T = TypeVar("On"), TypeVar("T")
+HAS_LLAMA_CPP = importlib.util.find_spec("llama_cpp") is not None
 
 
 def arguments(about: str | None, **defaults: object) -> argparse.ArgumentParser:
@@ -28,23 +32,23 @@ def arguments(about: str | None, **defaults: object) -> argparse.ArgumentParser:
     return parser
 
 
-def tasked(per_task: int) -> list[tuple[str, str]]:
-    """(task, first turn) of the first prompts of each task, task by task."""
-    files = sorted(PROMPTS.glob("*.jsonl"))
-    return [
-        (file.stem, json.loads(line)["turns"][0]) for file in files for line in file.read_text().splitlines()[:per_task]
-    ]
-
-
 def questions(per_task: int) -> list[str]:
-    """The first prompts of each task, task by task."""
-    return [prompt for _, prompt in tasked(per_task)]
+    """The first turns of the first prompts of each task, task by task."""
+    files = sorted(PROMPTS.glob("*.jsonl"))
+    return [json.loads(line)["turns"][0] for file in files for line in file.read_text().splitlines()[:per_task]]
 
 
 def spread(prompts: Sequence, count: int) -> list:
     """`count` of the prompts, spread evenly over the tasks, which come one after another."""
     step = len(prompts) / count
     return [prompts[int(index * step)] for index in range(count)]
+
+
+def beginnings(pair: Pair, tokens: int, count: int, *, python: bool) -> list[str]:
+    """So many prompts of so many tokens of this project's documentation, or of Python's own help topics."""
+    parts = list(topics.values()) if python else [file.read_text() for file in sorted(Path("docs").glob("*.md"))]
+    texts = ["\n".join(parts[number:] + parts[:number]) for number in range(count)]
+    return [pair.tokenizer.decode(pair.tokenized([text[: 6 * tokens]], raw=True)[:tokens]) for text in texts]
 
 
 def counted(items: Iterable[T], total: int) -> Iterator[T]:
@@ -54,25 +58,32 @@ def counted(items: Iterable[T], total: int) -> Iterator[T]:
         print(f"{number} of {total}", end="\r", flush=True)
 
 
-def alternated(works: Mapping[str, Callable[[], T]], rounds: int, *, first: int = 0) -> dict[str, list[T]]:
-    """What each of the works gave in each round; every second round goes through them backwards.
+def alternated(works: Mapping[str, Callable[[On], T]], items: Sequence[On], *, first: int = 0) -> dict[str, list[T]]:
+    """What each of the works made of each item; every second item goes through them backwards.
 
-    first: the number of the first round.
+    first: the number of the first item.
     """
     found: dict[str, list[T]] = {name: [] for name in works}
-    for number in range(first, first + rounds):
+    for number, item in enumerate(items, first):
         for name in list(works)[:: -1 if number % 2 else 1]:
-            found[name].append(works[name]())
+            found[name].append(works[name](item))
     return found
+
+
+def ratios(mine: Sequence[float], bases: Sequence[float]) -> list[float]:
+    """Each of one work's figures over another work's on the same item."""
+    return [figure / base for figure, base in zip(mine, bases, strict=True)]
+
+
+def over(mine: Sequence[float], bases: Sequence[float]) -> str:
+    """The median of the ratios, for a table; a dash where the other work was not done."""
+    return f"{median(ratios(mine, bases)):.2f}" if bases else "–"
 
 
 def machine(pair: Pair) -> str:
     """Versions, cores, the target's device with its threads, and the precisions."""
-    device, precisions = (
-        pair.target_device_label(pair.cores.all),
-        f"{pair.target.precision}, draft {pair.draft.precision}",
-    )
-    return f"{runner.versions()}, {pair.cores}, {device}, {precisions}"
+    device = pair.target_device_label(pair.cores.all)
+    return f"{runner.versions()}, {pair.cores}, {device}, {pair.target.precision}, draft {pair.draft.precision}"
 
 
 @contextmanager

@@ -54,12 +54,13 @@ def measure(page: Page, lanes: list[str], tokens: int, repeats: int) -> list[dic
     rows, seeds = [], count()
 
     def measured(lane: str, prompt: str) -> float:
+        # The same link twice would start nothing, so each has another seed.
         return speed(page, lane, prompt, tokens, next(seeds))
 
+    works = {lane: partial(measured, lane) for lane in lanes}
     for number, prompt in enumerate(prompts):
-        # The same link twice would start nothing, so each has another seed.
-        works = {lane: partial(measured, lane, prompt) for lane in lanes}
-        rows.append({lane: median(speeds) for lane, speeds in alternated(works, repeats, first=number).items()})
+        found = alternated(works, [prompt] * repeats, first=number)
+        rows.append({lane: median(speeds) for lane, speeds in found.items()})
         print(f"{number + 1:2}", *(f"{lane} {rows[-1][lane]:.1f}" for lane in lanes), flush=True)
     return rows
 

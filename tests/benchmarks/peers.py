@@ -1,13 +1,15 @@
-"""duoviz beside transformers' generate and llama.cpp, all on one prompt after the other: tokens a second, greedy.
+"""duoviz beside transformers' generate and llama.cpp, all taking turns on the same prompts, greedy.
 
     python -m tests.benchmarks.peers [--prompts 14] [--max-new-tokens 96] [--methods NAME,…]
+                                     [--contexts 500,4000] [--python]
 
 transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
-`llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. Medians
+`llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. With
+--contexts the prompts are so many tokens of this project's documentation, with --python of Python's help topics; then
+only llama.cpp in float32 on all cores takes part, and reading the prompt and the speed after it stand apart. Medians
 over prompts; the ratios are to what has as many cores, on the same prompt.
 """
 
-import importlib.util
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -16,12 +18,13 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from transformers import AutoModelForCausalLM
 
-from duoviz import runner, runs
+from duoviz import Engine, runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
@@ -31,21 +34,39 @@ from duoviz.models.embedded import GGUF_NAME, embedded_target, fetch_gguf
 from duoviz.models.pair import Pair
 from duoviz.models.progress import no_progress
 from duoviz.training.student import export_assistant
-from tests.benchmarks.harness import alternated, arguments, machine, questions, spread
+from tests.benchmarks.harness import HAS_LLAMA_CPP, alternated, arguments, beginnings, machine, over, questions, spread
 from tests.release.pages import markdown
 
 METHODS = "speculative,duodecoding,duotree"
 PEER, ONE_CORE = "llama.cpp, float32", ", one core"
-# The γ of transformers' assistant; of a warm-up, tokens; and of llama.cpp, slots.
-BUDGET, WARM_UP, CONTEXT = 5, 16, 2048
-
-# From a prompt and how many tokens are wanted, the tokens written and tokens a second.
-Written = tuple[list[int], float]
-Peer = Callable[[str, int], Written]
+# The γ of transformers' assistant; and llama.cpp's slots beside a prompt's.
+BUDGET, CONTEXT = 5, 2048
 
 
-def transformers_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
-    """transformers.generate, greedy, float32, on all cores."""
+class Written(NamedTuple):
+    """A text: its tokens, seconds to the first of them (None where not seen) and to the last, tokens a forward."""
+
+    ids: list[int]
+    first: float | None
+    seconds: float
+    tau: float = 1.0
+
+    @property
+    def speed(self) -> float:
+        """Tokens a second."""
+        return len(self.ids) / self.seconds
+
+    @property
+    def speed_after_first(self) -> float:
+        return (len(self.ids) - 1) / (self.seconds - (self.first or 0.0))
+
+
+# What writes a text after a prompt.
+Peer = Callable[[str], Written]
+
+
+def transformers_peers(pair: Pair, count: int) -> Iterator[tuple[str, Peer]]:
+    """transformers.generate, greedy, float32, on all cores; count: of new tokens."""
     model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     with tempfile.TemporaryDirectory() as folder:
         export_assistant(DRAFT_FOLDER, embedded_target(), Path(folder))
@@ -55,14 +76,12 @@ def transformers_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0
 
-    def write(prompt: str, count: int, **options) -> Written:
+    def write(prompt: str, **options) -> Written:
         with on_cores(pair.cores.all):
             start = time.perf_counter()
             ids = pair.encode(prompt)
             out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, **options)
-            seconds = time.perf_counter() - start
-        tokens = out[0, len(ids) :].tolist()
-        return tokens, len(tokens) / seconds
+            return Written(out[0, len(ids) :].tolist(), None, time.perf_counter() - start)
 
     yield "transformers", write
     yield "transformers, prompt lookup", partial(write, prompt_lookup_num_tokens=10, max_matching_ngram_size=3)
@@ -87,14 +106,14 @@ def gguf_files() -> tuple[Path, Path]:
     return given, floats
 
 
-def llama_cpp_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
-    """llama.cpp, greedy, each on as many threads as it has cores."""
+def llama_cpp_peers(pair: Pair, count: int, context: int) -> Iterator[tuple[str, Peer]]:
+    """llama.cpp, greedy, each on as many threads as it has cores; context: the longest prompt's tokens."""
     import llama_cpp
 
     given, floats = gguf_files()
 
-    def write(model, cores: tuple[int, ...], prompt: str, count: int) -> Written:
-        tokens: list[int] = []
+    def write(model, cores: tuple[int, ...], prompt: str) -> Written:
+        tokens, times = list[int](), list[float]()
         with on_cores(cores):
             start = time.perf_counter()
             new = pair.encode(prompt)
@@ -104,58 +123,71 @@ def llama_cpp_peers(pair: Pair) -> Iterator[tuple[str, Peer]]:
                 logits = llama_cpp.llama_get_logits_ith(model.ctx, -1)
                 new = [int(np.ctypeslib.as_array(logits, (model.n_vocab(),)).argmax())]
                 tokens += new
-            return tokens, len(tokens) / (time.perf_counter() - start)
+                times.append(time.perf_counter() - start)
+        return Written(tokens, times[0], times[-1])
 
     one = pair.cores.all[-1:]
     for name, file, cores in (
         (PEER, floats, pair.cores.all), (PEER + ONE_CORE, floats, one), ("llama.cpp, Q4_1", given, pair.cores.all),
     ):  # fmt: skip
-        threads = {"n_threads": len(cores), "n_threads_batch": len(cores)}
-        yield name, partial(write, llama_cpp.Llama(str(file), n_ctx=CONTEXT, verbose=False, **threads), cores)
+        options = {"n_ctx": context + CONTEXT, "n_threads": len(cores), "n_threads_batch": len(cores)}
+        yield name, partial(write, llama_cpp.Llama(str(file), verbose=False, **options), cores)
 
 
-def report(found: dict[str, list[Written]]) -> None:
+def bases_of(name: str, found: dict[str, list[Written]]) -> tuple[list[Written], list[Written]]:
+    """What vanilla and llama.cpp wrote on as many cores."""
+    one = ONE_CORE if name.endswith(ONE_CORE) else ""
+    return found["vanilla" + one], found.get(PEER + one, [])
+
+
+def report(found: dict[str, list[Written]]) -> str:
     """Each lane's median speed, how many times vanilla's and the peer's it is, and how often its text is vanilla's."""
     lines = []
     for name, mine in found.items():
-        one = ONE_CORE if name.endswith(ONE_CORE) else ""
-        ratios = []
-        for base in (found["vanilla" + one], found.get(PEER + one)):
-            pairs = zip(mine, base or (), strict=False)
-            ratios.append(f"{median(speed / other for (_, speed), (_, other) in pairs):.2f}" if base else "–")
-        same = sum(text == theirs for (text, _), (theirs, _) in zip(mine, found["vanilla"], strict=True))
-        lines.append([name, f"{median(speed for _, speed in mine):.1f}", *ratios, f"{same} of {len(mine)}"])
-    print(markdown(["", "tokens/s", "over vanilla", f"over {PEER}", "vanilla's very text"], lines))
+        speeds = [[each.speed for each in written] for written in (mine, *bases_of(name, found))]
+        same = sum(one.ids == base.ids for one, base in zip(mine, found["vanilla"], strict=True))
+        factors = [over(speeds[0], base) for base in speeds[1:]]
+        lines.append([name, f"{median(speeds[0]):.1f}", *factors, f"{same} of {len(mine)}"])
+    return markdown(["", "tokens/s", "over vanilla", f"over {PEER}", "vanilla's very text"], lines)
+
+
+def report_reading(found: dict[str, list[Written]]) -> str:
+    """Each lane's median time to the first token, its speed from there on, and how many times the others' they are."""
+    lines = []
+    for name, mine in found.items():
+        vanilla, peer = bases_of(name, found)
+        firsts = [[each.first for each in written] for written in (mine, peer)]
+        speeds = [[each.speed_after_first for each in written] for written in (mine, vanilla)]
+        reading, speed = [f"{median(firsts[0]):.2f}", over(*firsts)], [f"{median(speeds[0]):.1f}", over(*speeds)]
+        lines.append([name, *reading, *speed, f"{median(each.tau for each in mine):.2f}"])
+    return markdown(["", "first token, s", f"over {PEER}", "tokens/s after it", "over vanilla", "τ"], lines)
+
+
+def ours(engine: Engine, lane: runner.Lane, prompt: str) -> Written:
+    (row,) = runner.compare(engine, [prompt], [lane], warmups=0)
+    figures = row["metrics"]
+    return Written(row["token_ids"], figures["ttft"], figures["wall"], figures["tau"])
 
 
 def main() -> None:
-    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS).parse_args()
+    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS, contexts="", python=False).parse_args()
     engine, count = load_engine(), options.max_new_tokens
+    contexts = [int(context) for context in options.contexts.split(",") if context]
     lanes = runs.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
-    peers, llama_cpp = dict(transformers_peers(engine.pair)), "not installed"
-    if importlib.util.find_spec("llama_cpp"):
-        peers |= llama_cpp_peers(engine.pair)
-        llama_cpp = version("llama-cpp-python")
-
-    def ours(lane: runner.Lane, prompt: str) -> Written:
-        (row,) = runner.compare(engine, [prompt], [lane], warmups=0)
-        return row["token_ids"], row["metrics"]["tps"]
-
-    found: dict[str, list[Written]] = {}
-    for number, prompt in enumerate(spread(questions(6), options.prompts)):
-        if not number:
-            short = [lane._replace(settings=runs.short(lane.settings)) for lane in lanes]
-            list(runner.compare(engine, [prompt], short, warmups=0))
-            for peer in peers.values():
-                peer(prompt, WARM_UP)
-        works = {lane.name: partial(ours, lane, prompt) for lane in lanes}
-        works |= {name: partial(peer, prompt, count) for name, peer in peers.items()}
-        for name, written in alternated(works, 1, first=number).items():
-            found.setdefault(name, []).extend(written)
-        print(f"{number + 1} of {options.prompts}", end="\r", flush=True)
+    works = {lane.name: partial(ours, engine, lane) for lane in lanes}
+    works |= {} if contexts else transformers_peers(engine.pair, count)
+    if HAS_LLAMA_CPP:
+        peers = llama_cpp_peers(engine.pair, count, max(contexts, default=0))
+        works |= {name: peer for name, peer in peers if name == PEER or not contexts}
+    llama_cpp = version("llama-cpp-python") if HAS_LLAMA_CPP else "not installed"
     print(f"{machine(engine.pair)}, llama-cpp-python {llama_cpp}, {options.prompts} prompts, {count} tokens")
-    report(found)
+    asked = {f"{context} tokens": beginnings(engine.pair, context, options.prompts, python=options.python)
+             for context in contexts}  # fmt: skip
+    for title, prompts in (asked or {"questions": spread(questions(6), options.prompts)}).items():
+        alternated(works, prompts[:1])
+        found = alternated(works, prompts)
+        print(f"\n{title}\n\n{report_reading(found) if contexts else report(found)}")
 
 
 if __name__ == "__main__":

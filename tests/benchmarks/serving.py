@@ -33,7 +33,7 @@ from duoviz.workers.local import local_slots
 from duoviz.workers.pool import Pool
 from duoviz.workers.request_queue import Job, RequestQueue
 from duoviz.workers.tasks import Run
-from tests.benchmarks.harness import alternated, arguments, questions
+from tests.benchmarks.harness import alternated, arguments, questions, ratios
 from tests.e2e.pages import launch_chromium
 
 
@@ -85,21 +85,22 @@ def served_page(hardware: Noted, run: Run) -> Iterator[str]:
 def served_and_not(hardware: Noted, run: Run, url: str, pairs: int) -> None:
     """Alternate a run without a page and one that is served, after one of each."""
 
-    def headless() -> float:
+    def headless(_: object) -> float:
         hardware.start(Job(task=run))
         hardware.jobs[-1].future.result()
         return hardware.last_speed()
 
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as client:
 
-        def served() -> float:
+        def served(_: object) -> float:
             client.submit(discard, url).result()
             return hardware.last_speed()
 
-        headless(), served()
-        found = alternated({"headless": headless, "served": served}, pairs)
-    ratio = median(after / before for before, after in zip(found["headless"], found["served"], strict=True))
-    print(f"without a page {median(found['headless']):.2f} tokens/s, served {median(found['served']):.2f}: {ratio:.3f}")
+        works = {"headless": headless, "served": served}
+        alternated(works, range(1))
+        alone, beside = alternated(works, range(pairs)).values()
+    share = median(ratios(beside, alone))
+    print(f"without a page {median(alone):.2f} tokens/s, served {median(beside):.2f}: {share:.3f}")
 
 
 def watched(browser, hardware: Noted, url: str, count: int) -> None:

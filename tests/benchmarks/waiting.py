@@ -44,7 +44,7 @@ def started(spins: int, cores: str, cache: Path) -> subprocess.Popen:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def speed(process: subprocess.Popen) -> float:
+def speed(process: subprocess.Popen, _: object = None) -> float:
     process.stdin.write("\n")
     process.stdin.flush()
     return float(process.stdout.readline())
@@ -67,7 +67,7 @@ def main() -> None:
         for number in range(options.rounds):
             for found, neighbours in ((quiet, 0), (beside, options.neighbours)):
                 with busy(neighbours):
-                    for name, speeds in alternated(works, 1, first=number).items():
+                    for name, speeds in alternated(works, [None], first=number).items():
                         found[name] += speeds
     best = median(quiet["never sleeps"])
     print(f"tokens/s of vanilla on all cores, medians; the ratios are to threads that never sleep, quiet ({best:.1f})")
