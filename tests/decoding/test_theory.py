@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from duoviz.decoding.theory import (
-    IN_PARALLEL,
-    IN_TURN,
     Acceptance,
     acceptance_of,
+    in_parallel,
+    in_turn,
     in_turn_speed,
     parallel_speed,
     parallel_tokens,
@@ -66,9 +66,9 @@ def test_speeds_are_tokens_over_seconds():
 def test_what_is_expected_of_counted_runs():
     counted = Acceptance(accepted=6, tested=10, pending_accepted=3, pending_tested=4, hits=1, tries=2, taken=3,
                          sequences_taken=1)  # fmt: skip
-    assert IN_TURN.tokens(counted, [1, 3]) == pytest.approx((1.6 + 1 + 0.6 + 0.36 + 0.216) / 2)
-    assert IN_PARALLEL.tokens(counted, []) == parallel_tokens(0.75, 0.5, 3)
-    assert IN_TURN.tokens(Acceptance(), [1]) is None and IN_PARALLEL.tokens(Acceptance(), []) is None
+    assert in_turn(counted, [1, 3]) == pytest.approx((1.6 + 1 + 0.6 + 0.36 + 0.216) / 2)
+    assert in_parallel(counted, []) == parallel_tokens(0.75, 0.5, 3)
+    assert in_turn(Acceptance(), [1]) is None and in_parallel(Acceptance(), []) is None
 
 
 def test_runs_are_added():
