@@ -39,8 +39,6 @@ NAME = {"type": "string", "maxLength": MAX_NAME}
 ID = {"type": ["integer", "string"], "minimum": -MAX_WHOLE, "maximum": MAX_WHOLE, "maxLength": MAX_NAME}
 TURNS = {"type": "array", "items": {"type": "string"}}
 QUESTION = Draft4Validator({"required": ["turns"], "properties": {"question_id": ID, "category": NAME, "turns": TURNS}})
-# What an export of a data set calls a prompt.
-PROMPT_NAMES = "prompt", "question", "instruction"
 # What tables and figures grow with.
 MAX_TASKS = 50
 # Tasks with answers of a few words, which the paper cuts at 32 tokens.
@@ -90,7 +88,7 @@ def own_questions(tasks: Sequence[str]) -> list[Question]:
 
 
 def questions_in(file: Path) -> list[Question]:
-    """The questions of a file: Spec-Bench's (`turns`), a data set's, or one a line of text. Raises LabError.
+    """The questions of a file: Spec-Bench's (`turns`), HumanEval's (`prompt`), or one a line of text. Raises LabError.
 
     A question whose turns are empty is none of the file's mistakes: it fails when its turn comes.
     """
@@ -136,23 +134,13 @@ def question_of(entry: object, number: int, file: Path) -> Question:
     Raises LabError.
     """
     question: Any = entry
-    if isinstance(entry, dict) and "task_id" in entry and "prompt" in entry:
-        question = {"question_id": entry["task_id"], "category": "code", "turns": [entry["prompt"]]}
-    elif isinstance(entry, dict) and "turns" not in entry:
-        question = {**entry, "turns": exported_turns(entry)}
+    if isinstance(entry, dict) and "turns" not in entry:
+        humaneval = {"question_id": entry["task_id"], "category": "code"} if "task_id" in entry else {}
+        question = {**entry, **humaneval, "turns": [entry.get("prompt")]}
     if not isinstance(entry, dict) or wrong_field(QUESTION, question) is not None:
         raise LabError(
-            f"{file}, line {number}: a question is a JSON object with a list of turns, and may have a question_id and "
-            "a category; or, as in data sets, it has a prompt, question, instruction or messages; names of at most "
-            f"{MAX_NAME} characters."
+            f"{file}, line {number}: a question is a JSON object with a list of turns or a prompt, and may have a "
+            f"question_id and a category; names of at most {MAX_NAME} characters."
         )
     id, category = question.get("question_id", number), question.get("category", NO_CATEGORY)
     return Question(id, category, tuple(question["turns"]))
-
-
-def exported_turns(entry: dict) -> list | None:
-    """The turns of a data set's line: what the user says in `messages`, or its one prompt; None without any."""
-    if isinstance(messages := entry.get("messages"), list):
-        said = [each for each in messages if isinstance(each, dict) and each.get("role") == "user"]
-        return [each.get("content") for each in said]
-    return next(([entry[name]] for name in PROMPT_NAMES if name in entry), None)

@@ -29,10 +29,11 @@ def test_humaneval_and_spec_bench_are_read_as_they_are(tmp_path):
         {"task_id": "HumanEval/0", "prompt": "def f():\n", "entry_point": "f", "canonical_solution": "", "test": ""},
         {"question_id": 81, "category": "roleplay", "turns": ["a", "b"], "reference": ["x", "y"]},
     ]
-    file.write_text("\n".join(map(json.dumps, lines)) + "\n\n")
-    code, chat = read_questions(file)
+    file.write_text("\n".join(map(json.dumps, [*lines, {"prompt": "a", "category": "mine"}])) + "\n\n")
+    code, chat, other = read_questions(file)
     assert (code.id, code.task, code.turns) == ("HumanEval/0", "code", ("def f():\n",))
     assert (chat.id, chat.task, chat.turns) == (81, "mt_bench", ("a", "b"))
+    assert (other.id, other.task, other.turns) == (3, "mine", ("a",))
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
@@ -51,34 +52,15 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
 
 
 @pytest.mark.parametrize(
-    "line, turns",
-    [
-        ({"prompt": "a"}, ("a",)),
-        ({"question": "a", "answer": "b"}, ("a",)),
-        ({"instruction": "a", "output": "b"}, ("a",)),
-        (
-            {"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
-                          {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"}]},
-            ("a", "c"),
-        ),
-    ],
-)  # fmt: skip
-def test_a_data_sets_lines_are_questions(line, turns, tmp_path):
-    file = tmp_path / "export.jsonl"
-    file.write_text(json.dumps(line) + "\n" + json.dumps(line | {"category": "mine"}))
-    assert [(q.id, q.category, q.turns) for q in read_questions(file)] == [(1, "prompts", turns), (2, "mine", turns)]
-
-
-@pytest.mark.parametrize(
     "content, sentence",
     [
         ("", "has no questions"),
         ("{", "has a line 1 that is not JSON"),
-        ("[]", "line 1: a question is a JSON object with a list of turns"),
+        ("[]", "line 1: a question is a JSON object with a list of turns or a prompt"),
         ('{"question_id": 1, "category": "qa", "turns": "a"}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": [1]}', "line 1: a question is"),
         ('{"question_id": 1, "category": "qa", "turns": []}\n' * 2, "two questions with the id 1"),
-        ('{"messages": [{"role": "user", "content": [1]}]}', "line 1: a question is"),
+        ('{"prompt": [1]}', "line 1: a question is"),
         ('{"question_id": true, "category": "qa", "turns": []}', "line 1: a question is"),
         (f'{{"question_id": {10**16}, "category": "qa", "turns": []}}', "line 1: a question is"),
         (f'{{"question_id": "{"x" * 201}", "category": "qa", "turns": []}}', "line 1: a question is"),
