@@ -4,8 +4,7 @@
 
 For the target and the draft, on one core and on all, after `--context` tokens: milliseconds, medians of rounds in
 which all row counts take turns. Of a target on a GPU: the forwards, and the share of the memory's speed that the
-weights are read at. Then what lies between two forwards in a run of vanilla, and what both models take of
-the memory.
+weights are read at. Then what lies between two forwards in a run of vanilla.
 """
 
 import time
@@ -133,20 +132,12 @@ def between_forwards(engine: Engine, cores: str) -> str:
     return f"vanilla, cores {cores}: {gap:.2f} ms between two forwards of {forward:.2f} ms ({share:.1%})"
 
 
-def memory() -> str:
-    with open("/proc/self/status") as file:
-        lines = dict(line.split(":", 1) for line in file)
-    now, most = (int(lines[name].split()[0]) // 1024 for name in ("RssAnon", "VmHWM"))
-    return f"{now} MB of memory of its own, with the files read {most} MB at most"
-
-
 def main() -> None:
     options = arguments(__doc__, pair="embedded", context=128, rounds=15).parse_args()
     engine = load_engine(options.pair)
     pair = engine.pair
     draft = pair.draft.load()
     print(f"{machine(pair)}, after {options.context} tokens")
-    print(memory())
     models = [("target, float32", pair.target), ("draft, int8", draft.model)]
     if pair.target.device != "cpu":
         measure_on_gpu(models.pop(0)[1], options.context, options.rounds)

@@ -5,7 +5,7 @@ import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pydoc_data.topics import topics
@@ -51,13 +51,6 @@ def beginnings(pair: Pair, tokens: int, count: int, *, python: bool) -> list[str
     return [pair.tokenizer.decode(pair.tokenized([text[: 6 * tokens]], raw=True)[:tokens]) for text in texts]
 
 
-def counted(items: Iterable[T], total: int) -> Iterator[T]:
-    """The items; how many of the total are done is printed."""
-    for number, item in enumerate(items, 1):
-        yield item
-        print(f"{number} of {total}", end="\r", flush=True)
-
-
 def alternated(works: Mapping[str, Callable[[On], T]], items: Sequence[On], *, first: int = 0) -> dict[str, list[T]]:
     """What each of the works made of each item; every second item goes through them backwards.
 
@@ -67,6 +60,7 @@ def alternated(works: Mapping[str, Callable[[On], T]], items: Sequence[On], *, f
     for number, item in enumerate(items, first):
         for name in list(works)[:: -1 if number % 2 else 1]:
             found[name].append(works[name](item))
+        print(f"{number + 1 - first} of {len(items)}", end="\r", flush=True)
     return found
 
 

@@ -4,8 +4,7 @@
 
 Own milliseconds of each part, without what it calls of another part, after both models have read the prompt. In
 `waiting` the calling thread waits for a parallel draft. `step` is all of a draft step that is no wait. What its matrix
-products take alone: the first after a pass of the target, which empties the caches, and the next ones. The last line is
-how much longer a request to the draft's process takes than the one step that answers it.
+products take alone: the first after a pass of the target, which empties the caches, and the next ones.
 """
 
 import time
@@ -21,7 +20,6 @@ from duoviz import Engine, Settings, load_engine, runner
 from duoviz.decoding import METHODS, drafting, loop
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.drafter import WhileFinite
-from duoviz.decoding.drafting import DraftPlan, DraftRequest
 from duoviz.decoding.duotree import draft_side, drafter
 from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.worker.process import ProcessDraft
@@ -126,17 +124,6 @@ def products_of(engine: Engine, rows: int, *, rounds: int = 40) -> str:
     return f"{rows} rows {first:.3f}, then {others[-1]:.3f} ms"
 
 
-def messages_of(engine: Engine, *, rounds: int = 100) -> float:
-    """Milliseconds by which a request to the draft's process takes longer than the step that answers it."""
-    draft, times = engine.draft(beside=True), []
-    for _ in range(rounds):
-        begin = time.perf_counter()
-        draft.submit(DraftRequest(None, 0, (3,), DraftPlan(1, (1,) * 8, 1, "batched", 1)))
-        steps = draft.result().steps
-        times.append(time.perf_counter() - begin - sum(step.seconds for step in steps))
-    return 1e3 * median(times)
-
-
 def main() -> None:
     defaults = {"max_new_tokens": 64, "temperature": 0.0, "methods": ",".join(METHODS)}
     options = arguments(__doc__, prompts=7, **defaults).parse_args()
@@ -152,7 +139,6 @@ def main() -> None:
         print(f"{part:24} " + "".join(f"{found[name][part]:12.3f}" for name in names))
     with on_cores(engine.pair.cores.all):
         print("\na draft step's products on all cores: " + "; ".join(products_of(engine, rows) for rows in (1, 2, 4)))
-    print(f"messages: {messages_of(engine):.3f} ms a request")
     engine.close()
 
 

@@ -11,7 +11,7 @@ import sys
 from duoviz import runner
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from tests.benchmarks.harness import arguments, counted, machine, questions, spread
+from tests.benchmarks.harness import arguments, machine, questions, spread
 
 
 def promises(iterations: list[dict]) -> list[tuple[float, float, int]]:
@@ -31,7 +31,7 @@ def main() -> int:
     engine = load_engine()
     settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
     iterations = []
-    for prompt in counted(spread(questions(12), options.prompts), options.prompts):
+    for prompt in spread(questions(12), options.prompts):
         iterations += runner.collect(runner.stream(engine, "duotree", prompt, settings))["iterations"]
     found = promises(iterations)
     print(f"{machine(engine.pair)}, temperature {options.temperature}, {options.prompts} prompts")
