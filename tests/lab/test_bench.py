@@ -13,7 +13,7 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import Measured, bench, jobs_of, lengths, verdict
 from duoviz.lab.environment import environment
-from duoviz.lab.plan import DUO, VANILLA, Progress, make_plan
+from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import Folder, load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
@@ -78,21 +78,6 @@ def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finish
     alone = runner.collect(runner.stream(engine, "vanilla", text, Settings(max_new_tokens=TOKENS)))
     assert second["prompt_tokens"] == alone["header"]["prompt_tokens"] > first["prompt_tokens"]
     assert second["token_ids"] == [token["id"] for each in alone["iterations"] for token in each["committed"]]
-
-
-@pytest.mark.thorough
-def test_stopped_in_the_middle_of_an_answer_it_goes_on_later(questions, tmp_path):
-    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
-    glances = iter(range(10**6))
-    # Not during the warm-ups; and not after a whole number of answers.
-    run(tmp_path, plan, stopped=lambda: (tmp_path / "answers").exists() and next(glances) > 6.5 * TOKENS)
-    before = answers_in(tmp_path)
-    assert before and all(sum(row["choices"][0]["new_tokens"]) % TOKENS == 0 for row in before)
-    progress = run(tmp_path, plan)
-    after = answers_in(tmp_path)
-    assert [row for row in after if row in before] != after and all(row in after for row in before)
-    assert Counter(map(key, after)) == Counter({job.key: 1 for job in jobs_of(plan) if job.question.id not in BAD})
-    assert progress[-1].words == f"{progress[-1].total} of {progress[-1].total} answers"
 
 
 @pytest.mark.thorough
@@ -219,16 +204,3 @@ def test_the_time_left_follows_the_answers_until_now(questions, finished):
     assert measured.progress("").left == pytest.approx(spent)
     measured.tokens = 0
     assert measured.progress("").left is None
-
-
-@pytest.mark.parametrize(
-    "progress, words",
-    [
-        ((0, 0, None), "Preparing"),
-        ((2, 9, 20.0), "2 of 9 answers, less than a minute left"),
-        ((3, 9, 130.0), "3 of 9 answers, about 2 min left"),
-        ((9, 9, 0.0), "9 of 9 answers"),
-    ],
-)
-def test_how_far_it_is_in_words(progress, words):
-    assert Progress(*progress, "an answer").words == words

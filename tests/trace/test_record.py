@@ -100,18 +100,6 @@ def test_the_schemas_say_what_each_field_is_and_are_of_one_version():
     assert race["$defs"]["verdict"]["properties"]["verdict"]["enum"] == list(VERDICTS)
 
 
-def test_times_are_in_order_and_texts_add_up():
-    trace = runner.collect(runner.stream(tiny_engine(), "duodecoding", "hello you", Settings(max_new_tokens=40)))
-    last = 0.0
-    for each in trace["iterations"]:
-        assert last <= each["target"]["start"] < each["target"]["end"] <= each["sync"]
-        assert all(step["start"] < step["end"] <= each["sync"] for step in each["draft"])
-        last = each["sync"]
-    result = runs.summary(trace)
-    assert result["text"] == trace["end"]["text"] == "".join(f"<{id}>" for id in result["token_ids"])
-    assert trace["end"]["stopped"] == "length" and result["metrics"]["new_tokens"] == 40
-
-
 def drawn(chance, most, tokens):
     """Random ids, of which some come often, and some many times in a row."""
     often = [chance.randrange(most) for _ in range(3)]
@@ -199,29 +187,3 @@ def test_where_the_prompts_text_goes_on_otherwise_both_differ(kind, prompt, ids,
     pieces = TextPieces(tokenizer, prompt)
     assert [pieces.push(id) for id in ids] == texts
     assert "".join(texts) == added(tokenizer, prompt, ids)
-
-
-class ByteTokenizer:
-    """Token n is the byte n; broken characters decode to U+FFFD, 0 is special."""
-
-    def decode(self, ids, skip_special_tokens=True):
-        return bytes(id for id in ids if id or not skip_special_tokens).decode(errors="replace")
-
-
-def pieces(data):
-    maker = TextPieces(ByteTokenizer())
-    texts = [maker.push(byte) for byte in data]
-    return [*texts, maker.flush()]
-
-
-def test_split_characters_belong_to_the_token_that_completes_them():
-    assert pieces("aé€😀b".encode()) == ["a", "", "é", "", "", "€", "", "", "", "😀", "b", ""]
-
-
-def test_broken_bytes_and_an_unfinished_end_lose_nothing():
-    for data in (b"a\xff\xfe\xfd\xfc\xfbz", b"ab\xe2\x82", b"\xe2\x82a\xff", b""):
-        assert "".join(pieces(data)) == data.decode(errors="replace")
-
-
-def test_special_tokens_have_no_text():
-    assert pieces(b"a\0b") == ["a", "", "b", ""]
