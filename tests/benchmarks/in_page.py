@@ -12,7 +12,7 @@ from itertools import count
 from statistics import mean, median
 from urllib.parse import quote, urlencode
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from duoviz.lab.tasks import TASKS, own_questions
 from tests.app import free_port, served
@@ -28,6 +28,15 @@ LONGEST = 1500
 TIMEOUT = 120_000
 # Whether a run of the visitor's is under way or waits.
 IS_ON = "(on) => document.querySelector('.dv').dataset.live === on"
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """The page in a new tab, past its first screen."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.add_init_script(SEEN)
+    page.goto(url)
+    page.locator(".dv").first.wait_for(timeout=TIMEOUT)
+    return page
 
 
 def speed(page: Page, lane: str, prompt: str, tokens: int, seed: int = 0) -> float:
@@ -69,10 +78,7 @@ def main() -> None:
     options = arguments(__doc__, methods=METHODS, max_new_tokens=64, repeats=3).parse_args()
     lanes = options.methods.split(",")
     with served(free_port(), {}) as (url, _), sync_playwright() as playwright, launch_chromium(playwright) as browser:
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.add_init_script(SEEN)
-        page.goto(url)
-        page.locator(".dv").first.wait_for(timeout=TIMEOUT)
+        page = opened(browser, url)
         speed(page, lanes[-1], "Warm up.", 16)
         rows = measure(page, lanes, options.max_new_tokens, options.repeats)
     for lane in lanes:
