@@ -77,7 +77,8 @@ def test_what_else_lies_in_a_folder_is_not_packed(folder, tmp_path):
     (folder / "plan.json.part").write_text("half")
     (folder / "answers" / "a\nb.jsonl").write_text("secret")
     with zipfile.ZipFile(ship(folder, tmp_path / "out", "here")) as shipped:
-        assert set(READ) <= set(shipped.namelist()) and "extra.jsonl" not in shipped.namelist()
+        assert {f"here/{name}" for name in READ} <= set(shipped.namelist())
+        assert "here/extra.jsonl" not in shipped.namelist()
         assert not any(b"secret" in shipped.read(name) for name in shipped.namelist())
     with zipfile.ZipFile(BytesIO(zipped(folder))) as packed:
         names = packed.namelist()

@@ -9,27 +9,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from duoviz.models import tokenizers
 
 SPECIAL = ["<s>", "</s>", "<tool>"]
-WORDS = [
-    "a",
-    "the",
-    "cat",
-    "n",
-    "v",
-    "r",
-    "s",
-    "t",
-    "m",
-    "ve",
-    "'",
-    "n't",
-    "\n",
-    "テキスト",
-    "é",
-    "\ufffd",
-    ".",
-    ",",
-    "?",
-]
+WORDS = [*"a the cat n v r s t m ve ' n't テキスト é \ufffd . , ?".split(), "\n"]
 SENTENCEPIECE = [*WORDS, *("▁" + word for word in WORDS), "▁", "▁▁▁", "a▁"]
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 TEXT = "Tom said: 'ကမ္ဘာ テキスト 😀 né' can't. "
