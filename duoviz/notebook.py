@@ -16,7 +16,7 @@ from duoviz.lab import results as lab
 from duoviz.lab.values import answer_line
 from duoviz.outside import in_short
 from duoviz.runs import row, text_of
-from duoviz.trace.exports import csv_table, csv_text, iteration_rows, perfetto_events, token_rows
+from duoviz.trace.exports import csv_lines, csv_table, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, parse_object, read_text
 from duoviz.trace.types import Iteration, Metrics, Trace
@@ -38,7 +38,7 @@ RACE_FILES = {".csv": lambda race: race.to_csv(), ".json": lambda race: json.dum
 RESULTS_FILES = {
     ".zip": lambda results: lab.packed(results),
     ".html": lambda results: results.to_html(),
-    ".csv": lambda results: lines_as_csv(results.lines()),
+    ".csv": lambda results: csv_lines(results.lines()),
     ".tex": lambda results: results.to_latex(),
 }
 
@@ -152,7 +152,7 @@ class Race:
 
     def to_csv(self) -> str:
         """A line a run, under a line of column names."""
-        return lines_as_csv(self.lines())
+        return csv_lines(self.lines())
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as what the name ends with: `.json` (a race that the Compare tab opens) or `.csv` (a line a run)."""
@@ -194,10 +194,7 @@ class Results(lab.Results):
         """Each table by its name, a row a cell: its value, the standard deviation or the noise around it, and n."""
         from duoviz.lab.report import table_lines
 
-        made = {table.name: table_lines(table) for part in self.sections for table in part.tables}
-        return {
-            name: frame([dict(zip(head, line, strict=True)) for line in lines]) for name, (head, *lines) in made.items()
-        }
+        return {table.name: frame(table_lines(table)) for part in self.sections for table in part.tables}
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -272,11 +269,6 @@ def save(shown: Run | Race | Results, path: str | os.PathLike[str], kinds: dict)
         # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
         path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return path
-
-
-def lines_as_csv(lines: Sequence[dict]) -> str:
-    """A line of column names, and these."""
-    return csv_text([list(lines[0]), *(list(line.values()) for line in lines)] if lines else [])
 
 
 def frame(lines: Sequence[dict]) -> pd.DataFrame:

@@ -47,10 +47,14 @@ def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
+def csv_lines(lines: Sequence[dict]) -> str:
+    """A line of column names, and these."""
+    return csv_text([list(lines[0]), *(list(line.values()) for line in lines)] if lines else [])
+
+
 def csv_table(trace: dict) -> str:
     """One row an iteration, under a row of column names."""
-    rows = iteration_rows(trace)
-    return csv_text([list(rows[0]), *(list(row.values()) for row in rows)])
+    return csv_lines(iteration_rows(trace))
 
 
 def iteration_rows(trace: dict) -> list[dict]:
