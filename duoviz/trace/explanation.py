@@ -141,18 +141,13 @@ def forwards(subject: Side, other: Side) -> str:
 
 def estimate(side: Side) -> str:
     """What the same proposals would give where neither rows nor drafting lengthen an iteration."""
-    if not on_cpu(side.header) or not side.proposes or side.figures["tau"] < NOTICEABLE:
+    if not side.header["target"].get("cpu") or not side.proposes or side.figures["tau"] < NOTICEABLE:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
         f"Estimate: with the target on a GPU, where rows are nearly free, the same {what} would give up to "
         f"{side.figures['tau']:.2f} times vanilla's speed."
     )
-
-
-def on_cpu(header: dict) -> bool:
-    """Whether the target ran on a CPU, which older traces say in its label alone."""
-    return header["target"].get("cpu", "CPU core" in header["target"]["device"])
 
 
 def short_device(label: str) -> str:

@@ -10,6 +10,7 @@ from duoviz.lab.rows import ARRAYS, TIME_PARTS
 ENVIRONMENT = {
     "date": "2026-11-21T10:00:00+00:00",
     "pair": "embedded",
+    "cpu": True,
     "models": {"target": "target", "draft": "draft"},
     "devices": {"target": "CPU cores 0, 1"},
     "precision": {"target": "float32", "draft": "int8"},

@@ -210,5 +210,5 @@ def test_other_hardware_is_estimated_at_what_was_measured():
     assert not other_hardware(made)["more_cores"]
     assert other_hardware(results(row(VANILLA), half)) is None
     # Of a target on a GPU nothing is known that these formulas could go on from.
-    made.environment = ENVIRONMENT | {"devices": {"target": "NVIDIA H100"}}
+    made.environment = ENVIRONMENT | {"cpu": False}
     assert other_hardware(made) is None

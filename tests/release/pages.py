@@ -146,17 +146,12 @@ def with_noise(value: Value | None) -> str:
     return in_digits(value, 2) + (f" ± {value.spread:.2f}" if value and value.spread else "")
 
 
-def on_cpu(environment: dict) -> bool:
-    """Whether the target ran on a CPU, which older results say in its label alone."""
-    return environment.get("cpu", "CPU core" in environment["devices"]["target"])
-
-
 def other_hardware(results: Results) -> dict | None:
     """What other hardware would change; None where the draft's acceptance or DuoTree was not measured, or the target
     ran on a GPU."""
     alpha = acceptance(rows_of(results.rows, SPS)).rate
     measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
-    if alpha is None or not measured or not on_cpu(results.environment):
+    if alpha is None or not measured or not results.environment.get("cpu"):
         return None
     models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
     together, in_turn = models[TOGETHER], models[IN_TURN]

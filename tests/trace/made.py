@@ -48,7 +48,7 @@ def made(method, steps, *, device=HERE, draft=None, stopped="length", **settings
         clock += each["sync"]
     header = {
         "method": method,
-        "target": {"device": device},
+        "target": {"device": device, "cpu": "CPU core" in device},
         "draft": draft and {"device": draft},
         "can_overlap": method == "duodecoding",
         "settings": SETTINGS | settings,
