@@ -15,7 +15,7 @@ from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, expone
 from duoviz.lab import paper
 from duoviz.lab.course import works_beside
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.findings import TOO_FEW, about_table_1
+from duoviz.lab.findings import TOO_FEW, about_table_1, listed
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import (
     duodecoding_phi,
@@ -180,8 +180,7 @@ def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Plac
     phis, beside = estimated_phis(together, in_turn, alpha, places)
     way = {DUOTREE: " (parallel)" if beside else " (sequential)"}
     ranked = sorted(phis, key=lambda lane: -phis[lane])
-    parts = [f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked]
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return listed([f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked])
 
 
 def estimated_phis(
