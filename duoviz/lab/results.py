@@ -24,6 +24,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from duoviz.lab.course import forward_seconds
+from duoviz.lab.environment import in_words
 from duoviz.lab.files import (
     DATA,
     ENVIRONMENT,
@@ -94,21 +95,23 @@ class Folder:
             for name in SAME:
                 if held[name] != asked[name]:
                     raise LabError(
-                        f"{self.path} holds results with a different {name.replace('_', ' ')} ({listed(held[name])}, "
-                        f"now {listed(asked[name])}): choose another folder."
+                        f"{self.path} holds results with a different {name.replace('_', ' ')} ({in_words(held[name])}, "
+                        f"now {in_words(asked[name])}): choose another folder."
                     )
             environment |= {"date": before.environment["date"]}
+        self.write("plan", plan)
+        self.write("environment", environment)
+        # Every failed answer is tried again.
         with telling(self.path):
-            for name, content in (("plan", plan), ("environment", environment)):
-                write_atomically(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
-            # Every failed answer is tried again.
             (self.path / "failed.jsonl").unlink(missing_ok=True)
 
     def note(self, environment: dict) -> None:
         """Put the costs that the run has shown into the environment. Raises LabError."""
-        environment |= {"date": self.load().environment["date"]}
+        self.write("environment", environment | {"date": self.load().environment["date"]})
+
+    def write(self, name: str, content: dict) -> None:
         with telling(self.path):
-            write_atomically(self.path / "environment.json", json.dumps(environment, ensure_ascii=False, indent=1))
+            write_atomically(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
 
     def load(self) -> Results:
         return load(self.path)
@@ -161,11 +164,6 @@ def drop_torn_line(file: Path) -> None:
     end = content.rfind(b"\n") + 1
     if end < len(content):
         os.truncate(file, end)
-
-
-def listed(value: object) -> str:
-    """A value of a plan or an environment, in a sentence."""
-    return ", ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
 def is_zip(path: Path) -> bool:
