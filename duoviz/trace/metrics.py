@@ -16,19 +16,20 @@ def metrics(trace: dict) -> dict:
     drafted; overlap: time both sides are busy / wall, None where they share one core or there is no
     draft; idle_*: share of the wall a side is not busy; lost_*: see `lost`; and those of `acceptances`.
     """
-    iterations = trace["iterations"]
+    # A run that is stopped at once has no header.
+    iterations, header = trace["iterations"], trace["header"] or {"draft": None, "can_overlap": False}
     wall = iterations[-1]["sync"] if iterations else 0.0
     committed = [token for iteration in iterations for token in iteration["committed"]]
     tested, accepted = (sum(iteration["verdict"][name] for iteration in iterations) for name in ("tested", "accepted"))
     target, draft = busy(iterations)
-    has_draft = trace["header"]["draft"] is not None and bool(iterations)
+    has_draft = header["draft"] is not None and bool(iterations)
     figures = {
         "tps": share(len(committed), wall),
         "ttft": iterations[0]["sync"] if iterations else None,
         "tau": share(len(committed), len(iterations)),
         "acceptance": share(accepted, tested),
         "yield": share(sum(token["source"] != "target" for token in committed), proposals(iterations)),
-        "overlap": share(common(target, draft), wall) if trace["header"]["can_overlap"] else None,
+        "overlap": share(common(target, draft), wall) if header["can_overlap"] else None,
         "idle_target": share(wall - total(target), wall),
         "idle_draft": share(wall - total(draft), wall) if has_draft else None,
         **{f"lost_{cause}": seconds if has_draft else None for cause, seconds in lost(iterations).items()},
@@ -37,7 +38,7 @@ def metrics(trace: dict) -> dict:
         "wall": wall,
         **acceptances(iterations),
     }
-    return figures if timed(trace) else figures | dict.fromkeys(OF_TIME)
+    return figures if not iterations or timed(trace) else figures | dict.fromkeys(OF_TIME)
 
 
 def acceptances(iterations: list[dict]) -> dict:
