@@ -194,7 +194,10 @@ class Results(lab.Results):
         """Each table by its name, a row a cell: its value, the standard deviation or the noise around it, and n."""
         from duoviz.lab.report import table_lines
 
-        return {table.name: frame(table_lines(table)) for part in self.sections for table in part.tables}
+        made = {table.name: table_lines(table) for part in self.sections for table in part.tables}
+        return {
+            name: frame([dict(zip(head, line, strict=True)) for line in lines]) for name, (head, *lines) in made.items()
+        }
 
     @property
     def figures(self) -> dict[str, Figure]:

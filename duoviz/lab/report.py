@@ -18,7 +18,7 @@ from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
 from duoviz.lab.values import Value
-from duoviz.trace.exports import csv_lines, csv_text
+from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
@@ -112,23 +112,21 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
         write_atomically(folder / "report.html", report_html(results, parts))
 
 
-def table_lines(table: Table) -> list[dict]:
-    """A line a cell: what it stands for, its value, what stands around it, and n."""
-    names = (table.head or "line", "column", "value", "standard deviation", "noise", "n")
-    lines = []
+def table_lines(table: Table) -> list[list]:
+    """A line of column names; then one line a cell: what it stands for, its value, what stands around it, and n."""
+    lines: list[list] = [[table.head or "line", "column", "value", "standard deviation", "noise", "n"]]
     for label, cells in table.lines:
         for column, cell in zip(table.columns, cells, strict=True):
-            figures = (cell, None, None, None)
             if isinstance(cell, Value):
                 around = (None, cell.spread) if cell.mean else (cell.spread, None)
-                figures = (cell.value, *around, cell.n)
-            if cell is not None:
-                lines.append(dict(zip(names, (label, column, *figures), strict=True)))
+                lines.append([label, column, cell.value, *around, cell.n])
+            elif cell is not None:
+                lines.append([label, column, cell, None, None, None])
     return lines
 
 
 def table_csv(table: Table) -> str:
-    return csv_lines(table_lines(table))
+    return csv_text(table_lines(table))
 
 
 def table_latex(table: Table) -> str:
