@@ -14,7 +14,6 @@ from duoviz.command_line import check_write
 from duoviz.errors import UserError
 from duoviz.lab import results as lab
 from duoviz.lab.values import answer_line
-from duoviz.outside import in_short
 from duoviz.runs import row, text_of
 from duoviz.trace.exports import csv_lines, csv_table, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
@@ -86,7 +85,7 @@ class Run:
         return save(self, path, RUN_FILES)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A row an iteration; the columns are those of the CSV file (`duoviz.trace.exports`)."""
+        """A row an iteration; the columns are those of the CSV file (see docs/python.md)."""
         return frame(iteration_rows(cast(dict, self.trace)))
 
     def tokens_to_pandas(self) -> pd.DataFrame:
@@ -134,11 +133,6 @@ class Race:
     def table(self) -> pd.DataFrame:
         """A row a lane: the means of its runs, and φ where vanilla ran too (see `comparison.table`)."""
         return frame(comparison.table(self.rows, disturbed=self.disturbance is not None))
-
-    @property
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The table's figures by lane."""
-        return {line["method"]: line for line in comparison.table(self.rows, disturbed=self.disturbance is not None)}
 
     def lines(self) -> list[dict]:
         """A line a run, by column."""
@@ -203,12 +197,6 @@ class Results(lab.Results):
     def figures(self) -> dict[str, Figure]:
         """Each figure by its name, as plotly draws it."""
         return {part.name: part.figure.drawing for part in self.sections if part.figure}
-
-    def figure(self, name: str) -> Figure:
-        """One of `figures`. Raises UserError."""
-        if name not in self.figures:
-            raise UserError(f"There is no figure named {in_short(name)}: choose one of {', '.join(self.figures)}.")
-        return self.figures[name]
 
     def lines(self) -> list[dict]:
         """A line an answer, by column."""

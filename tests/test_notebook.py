@@ -72,7 +72,7 @@ def test_what_is_saved_is_read_again(run, race, tmp_path):
 def test_a_race_is_a_line_a_run_and_a_line_a_lane(race, tmp_path):
     assert race.to_pandas()["lane"].tolist() == ["vanilla", "speculative", "speculative", "vanilla"]
     assert race.table["method"].tolist() == ["vanilla", "speculative"] and race.table["same_text"].tolist() == [2, 2]
-    assert race.metrics["speculative"]["tau"] == race.runs[1].metrics["tau"] > 1
+    assert race.table["tau"][1] == race.runs[1].metrics["tau"] > 1
     lines = list(csv.DictReader(io.StringIO(race.save(tmp_path / "a.csv").read_text())))
     assert [line["text"] for line in lines] == [each.text for each in race.runs]
     assert race.result["verdict"]["verdict"] == "equal"
@@ -124,9 +124,7 @@ def test_the_labs_results_are_an_object_with_the_same_verbs(tmp_path):
     assert lines["tps"].tolist() == pytest.approx([6 / seconds for seconds in lines["seconds"]])
     of_sps = results.tables["table-1"].query("Method == 'SpS' and column == 'φ over vanilla'")
     assert of_sps["n"].tolist() == [2] and (of_sps["value"] > 0).all()
-    assert results.figure("figure-3").data and "Table 1" in results._repr_html_()
-    with pytest.raises(duoviz.UserError, match="no figure named 'x': choose one of figure-3"):
-        results.figure("x")
+    assert results.figures["figure-3"].data and "Table 1" in results._repr_html_()
     made = {kind: results.save(tmp_path / f"a.{kind}").read_bytes().decode(errors="replace") for kind in FILES}
     assert (
         len(made["csv"].splitlines()) == 7 and "<title>duoviz Lab: out" in made["html"] and "\\toprule" in made["tex"]

@@ -1,24 +1,5 @@
-"""What a trace is exported as: a table with one row an iteration, a timeline for Perfetto; and values as CSV.
-
-The table's columns, times in seconds since the run was submitted, empty where the method has no such thing:
-
-index         the iteration, from 0
-mode          prefill, pre, post or alone (DuoDecoding); prefill, parallel or sequential (DuoTree)
-target_start, target_end, rows
-              the target's forward and how many tokens it computed
-draft_start, draft_end, draft_steps, draft_busy
-              from the first draft step to the last one's end, how many, and the time they took together
-sync          when both sides' results were in
-gamma, longest, theta, k
-              the draft budget, how many tokens the longest sequence drafted has, the threshold and how many sequences
-checked, drafted
-              how many proposed tokens were verified, and drafted meanwhile
-outcome, tested, accepted, sequence
-              the verdict
-new_tokens    committed in this iteration
-from_target   how many of them are the target's own
-text          their text; in the file after an apostrophe where a spreadsheet would take it for a formula
-"""
+"""What a trace is exported as: a table with one row an iteration (docs/python.md describes its columns), a timeline
+for Perfetto; and values as CSV."""
 
 import csv
 import io

@@ -15,9 +15,9 @@ from duoviz import runner
 from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
 from duoviz.models.cache import cache_folder
-from duoviz.trace import exports
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.web.replay import replay_page
+from tests.app import ROOT
 from tests.tiny import tiny_engine
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é", "\ud800"]
@@ -70,8 +70,9 @@ def test_the_table_says_how_duotrees_draft_worked(overlap, mode):
 
 
 def test_the_tables_columns_are_documented(trace):
-    documented = re.findall(r"^([a-z_]+(?:, [a-z_]+)*)(?:\s{2,}|\n {14})", exports.__doc__, re.MULTILINE)
-    assert ", ".join(documented).split(", ") == list(rows_of(csv_table(trace))[0])
+    told = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("The columns of `to_pandas()`")[2]
+    heads = re.findall(r"^\| (`.*?`) \|", told.partition("The columns of")[0], re.MULTILINE)
+    assert re.findall(r"\w+", ", ".join(heads)) == list(rows_of(csv_table(trace))[0])
 
 
 @pytest.mark.parametrize("kind, name", [("csv", "run.csv"), ("perfetto", "run.perfetto.json"), ("html", "run.html")])
