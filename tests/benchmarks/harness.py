@@ -60,7 +60,8 @@ def alternated(works: Mapping[str, Callable[[On], T]], items: Sequence[On], *, f
     for number, item in enumerate(items, first):
         for name in list(works)[:: -1 if number % 2 else 1]:
             found[name].append(works[name](item))
-        print(f"{number + 1 - first} of {len(items)}", end="\r", flush=True)
+        if len(items) > 1:
+            print(f"{number + 1 - first} of {len(items)}", end="\r", flush=True)
     return found
 
 
