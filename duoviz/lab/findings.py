@@ -12,7 +12,7 @@ from duoviz.lab.rows import Row
 from duoviz.lab.tables import confusion
 from duoviz.lab.tasks import task_name
 from duoviz.lab.values import (
-    SpeedUp,
+    Value,
     acceptance,
     by_lane,
     difference,
@@ -59,11 +59,11 @@ def the_fastest(lanes: Mapping[str, Sequence[Row]]) -> str:
     return f"{named(best, found)} is the fastest, n = {found[best].n}."
 
 
-def named(lane: str, found: Mapping[str, SpeedUp]) -> str:
+def named(lane: str, found: Mapping[str, Value]) -> str:
     """A lane with its φ over vanilla."""
     if lane == VANILLA:
         return label_of(lane)
-    around = f" ± {noise:.2f}" if (noise := found[lane].noise) is not None else ""
+    around = f" ± {noise:.2f}" if (noise := found[lane].spread) is not None else ""
     return f"{label_of(lane)} (φ {found[lane].value:.2f}{around})"
 
 
@@ -82,11 +82,11 @@ def lower(label: str) -> str:
     return label[0].lower() + label[1:] if label.startswith("Vanilla") else label
 
 
-def in_words(apart: SpeedUp, other: str) -> str:
+def in_words(apart: Value, other: str) -> str:
     """A difference of speed as a reader sees it, after "is"."""
-    if apart.noise is None:
+    if apart.spread is None:
         return f"not comparable with {other} yet (too few answers)"
-    much, noise = 100 * (apart.value - 1), f"± {100 * apart.noise:.0f} %"
+    much, noise = 100 * (apart.value - 1), f"± {100 * apart.spread:.0f} %"
     signed = f"{much:+.0f} %".replace("-", "−")
     if apart.verdict == "tie":
         return f"within noise of {other} ({signed} {noise})"
@@ -99,7 +99,7 @@ def in_percent(value: float, sign: str = "") -> str:
 
 def against_the_best(results: Results, lane: str, lanes: Collection[str], name: str) -> list[str]:
     """Task by task, how a lane stands to the fastest of the others."""
-    found: dict[str, tuple[str, SpeedUp]] = {}
+    found: dict[str, tuple[str, Value]] = {}
     # DuoDecoding itself runs on all tasks.
     for task in tasks_of(row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO):
         rows = by_lane([row for row in results.rows if row["task"] == task], lanes)

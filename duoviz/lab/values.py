@@ -25,41 +25,37 @@ class Timed(NamedTuple):
     seconds: float
 
 
-class Around(NamedTuple):
-    """A figure of n questions, and two standard errors of it: None where they are too few."""
+class Value(NamedTuple):
+    """A figure, how far the n values it comes from spread, and how to show it.
+
+    spread: their standard deviation, None for a single one; of a `mean` over tasks its noise: two standard errors, None
+    where the questions are too few.
+    """
 
     value: float
-    noise: float | None
+    spread: float | None
     n: int
-
-
-class SpeedUp(Around):
-    """φ: how many times as fast as another, on the questions that both answered."""
+    digits: int = 1
+    mean: bool = False
 
     @property
     def verdict(self) -> str:
-        """`faster`, `slower`, or `tie` within noise; `too few` to say."""
-        if self.noise is None:
+        """Of a φ: `faster`, `slower`, or `tie` within noise; `too few` to say."""
+        if self.spread is None:
             return "too few"
-        if abs(self.value - 1) <= self.noise:
+        if abs(self.value - 1) <= self.spread:
             return "tie"
         return "faster" if self.value > 1 else "slower"
 
 
-def average_speed(answers: Sequence[Timed]) -> Around:
-    """The mean over tasks of total tokens over total time."""
-    effects = effects_of(answers)
-    return Around(mean_of_tasks(answers), noise(effects, answers), len(effects))
-
-
-def speed_up(mine: Sequence[Timed], theirs: Sequence[Timed]) -> SpeedUp | None:
-    """The ratio of both `average_speed`s. mine, theirs: answers to the same questions; None where there are none."""
+def speed_up(mine: Sequence[Timed], theirs: Sequence[Timed]) -> Value | None:
+    """φ, the ratio of both `mean_of_tasks`. mine, theirs: answers to the same questions; None where there are none."""
     if not mine:
         return None
     speeds, effects = (mean_of_tasks(mine), mean_of_tasks(theirs)), (effects_of(mine), effects_of(theirs))
     phi = speeds[0] / speeds[1]
     moves = {each: phi * (effects[0][each] / speeds[0] - effects[1][each] / speeds[1]) for each in effects[0]}
-    return SpeedUp(phi, noise(moves, mine), len(moves))
+    return Value(phi, noise(moves, mine), len(moves), digits=2, mean=True)
 
 
 def by_task(answers: Sequence[Timed]) -> dict[str, list[Timed]]:
@@ -70,6 +66,7 @@ def by_task(answers: Sequence[Timed]) -> dict[str, list[Timed]]:
 
 
 def mean_of_tasks(answers: Sequence[Timed]) -> float:
+    """The mean over tasks of total tokens over total time."""
     return mean(tokens_over_time(group) for group in by_task(answers).values())
 
 
@@ -94,19 +91,6 @@ def noise(effects: dict[Hashable, float], answers: Sequence[Timed]) -> float | N
     if free < FEWEST:
         return None
     return 2 * math.sqrt(len(effects) / free * sum(effect**2 for effect in effects.values()))
-
-
-class Value(NamedTuple):
-    """A figure, how far the n values it comes from spread, and how to show it.
-
-    spread: their standard deviation, None for a single one; of a `mean` over tasks its noise, as in `speed_up`.
-    """
-
-    value: float
-    spread: float | None
-    n: int
-    digits: int = 1
-    mean: bool = False
 
 
 def mean_of(values: Iterable[float], digits: int = 1) -> Value:
@@ -206,10 +190,11 @@ def timed(row: Row) -> Timed:
 def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
     """The mean of the tasks' tokens per second, as the paper's Table 1 averages."""
     answers = [timed(row) for row in rows if row["task"] in tasks]
-    return Value(*average_speed(answers), mean=True) if answers else None
+    effects = effects_of(answers)
+    return Value(mean_of_tasks(answers), noise(effects, answers), len(effects), mean=True) if answers else None
 
 
-def difference(rows: Iterable[Row], bases: Iterable[Row]) -> SpeedUp | None:
+def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
     """How many times as fast one lane is as another, on the questions that both answered; None where there are none."""
     both = [(timed(row), timed(base)) for row, base in paired(rows, bases)]
     return speed_up([mine for mine, _ in both], [theirs for _, theirs in both])
@@ -217,8 +202,7 @@ def difference(rows: Iterable[Row], bases: Iterable[Row]) -> SpeedUp | None:
 
 def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
     """φ on some tasks: see `difference`."""
-    found = difference([row for row in rows if row["task"] in tasks], bases)
-    return Value(*found, digits=2, mean=True) if found else None
+    return difference([row for row in rows if row["task"] in tasks], bases)
 
 
 class Speeds(NamedTuple):

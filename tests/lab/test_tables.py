@@ -56,8 +56,8 @@ def test_a_difference_counts_only_beyond_two_standard_errors():
     assert (sure.verdict, unsure.verdict, difference(faster[:4], base).verdict) == ("faster", "tie", "too few")
     # A question moves total tokens over total time by the difference of its time from the mean.
     assert sure.value == pytest.approx(80 / 72.4) == phi(faster, base, ["code"]).value
-    assert sure.noise == pytest.approx(2 * sure.value * math.sqrt(8 / 7 * 8 * 0.05**2) / 72.4)
-    assert phi(faster, base, ["code"]).spread == sure.noise
+    assert sure.spread == pytest.approx(2 * sure.value * math.sqrt(8 / 7 * 8 * 0.05**2) / 72.4)
+    assert phi(faster, base, ["code"]).spread == sure.spread
     assert findings.in_words(sure, "it") == "10 % faster than it (± 0 %)"
     assert findings.in_words(unsure, "it").startswith("within noise of it (−3 % ± ")
     assert findings.in_words(difference(faster[:4], base), "it") == "not comparable with it yet (too few answers)"
@@ -86,7 +86,7 @@ def test_noise_is_that_of_questions_drawn_within_their_tasks():
 
     found = [speed_up(*zip(*drawn(40), strict=True)) for _ in range(300)]
     scatter = 2 * stdev(each.value for each in found)
-    assert mean(each.noise for each in found) == pytest.approx(scatter, rel=0.15)
+    assert mean(each.spread for each in found) == pytest.approx(scatter, rel=0.15)
 
 
 def test_the_fastest_is_faster_than_each_other_beyond_noise():
