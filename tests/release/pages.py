@@ -1,6 +1,5 @@
 """What a release writes of the Lab's results: the README's table, and the page of results."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, expone
 from duoviz.lab import paper
 from duoviz.lab.course import works_beside
 from duoviz.lab.environment import IN_TURN, TOGETHER
-from duoviz.lab.findings import TOO_FEW, about_table_1, listed
+from duoviz.lab.findings import TOO_FEW, about_checks, about_table_1, listed
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import (
     duodecoding_phi,
@@ -74,18 +73,12 @@ def summary(results: Results) -> str:
 
 def results_page(results: Results) -> str:
     """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
-    rows = [row for row in results.rows if row["model_id"] in table_1_lanes() and row["model_id"] != VANILLA]
-    verdicts = Counter(row["verdict"] for row in rows)
-    others = {"tie": "differ at a numerical tie", "defect": "are defects", None: "were not checked"}
     by_task = {lane: found.phi for lane, found in speeds(results.rows, table_1_lanes()).items() if lane != VANILLA}
     measured_here = measured(results)
     return TEMPLATE.render(
         **measured_here,
         lines=speed_lines(results, table_1_lanes()),
-        equal=verdicts["equal"],
-        answers=len(rows),
-        others=[(verdicts[verdict], what) for verdict, what in others.items()],
-        failed=len(results.failed),
+        checks=about_checks(results),
         by_task=[
             [label_of(lane), *(in_digits(phis[task], 2) for task in measured_here["tasks"])]
             for lane, phis in by_task.items()
