@@ -20,7 +20,7 @@ from duoviz.lab.shipping import kept_view, ship, shipped, view_of
 from duoviz.lab.values import average, phi, rows_of, tasks_of
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.release.pages import BEGIN, END, with_speeds
-from tests.release.picture import LEFT, WIDTH
+from tests.release.picture import ROW, TOP, WIDTH
 from tests.release.sitting import put
 
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
@@ -123,23 +123,21 @@ def lines_of(text):
 
 
 def check_picture(text, rows):
-    """Every method has a mark for each task at its φ, and one in the legend with its φ over all."""
+    """Every method has its φ over all tasks in the legend, and a mark for it, the further right the larger it is."""
     root = ElementTree.fromstring(text)
     tags = [each.tag.removeprefix("{http://www.w3.org/2000/svg}") for each in root.iter()]
     assert set(tags) == {"svg", "title", "rect", "text", "path", "polygon"}
-    base, tasks = rows_of(rows, "vanilla"), tasks_of(rows)
-    # Of the two axes with a 1 the first.
-    one = next(float(each.get("x")) for each in root.iter() if each.text == "1")
+    base, tasks, places = rows_of(rows, "vanilla"), tasks_of(rows), {}
     for lane in {row["model_id"] for row in rows} & set(METHODS) - {"vanilla"}:
-        mine = rows_of(rows, lane)
-        over = phi(mine, base, tasks).value
+        over = phi(rows_of(rows, lane), base, tasks).value
         assert f">{METHODS[lane].title} {over:.2f}<" in text
-        marks = [each for each in root.iter() if each.get("fill") == look_of(lane).colour]
-        points = [[tuple(map(float, pair.split(","))) for pair in each.get("points").split()] for each in marks]
-        middles = [sum(x for x, _ in each) / len(each) for each in points]
-        wanted = LEFT[0] + over * (one - LEFT[0])
-        assert min(abs(middle - wanted) for middle in middles) < 1, lane
+        marks = [each.get("points").split() for each in root.iter() if each.get("fill") == look_of(lane).colour]
+        points = [[tuple(map(float, pair.split(","))) for pair in each] for each in marks]
         assert all(0 <= x <= WIDTH for each in points for x, _ in each)
+        middles = [[sum(each) / len(each) for each in zip(*mark, strict=True)] for mark in points]
+        places[over] = min(middles, key=lambda middle: abs(middle[1] - TOP - ROW / 2))[0]
+    ordered = [places[over] for over in sorted(places)]
+    assert all(left <= right + 1 for left, right in zip(ordered, ordered[1:], strict=False))
 
 
 @pytest.mark.parametrize(
