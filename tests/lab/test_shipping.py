@@ -105,7 +105,7 @@ def test_a_release_writes_the_readmes_tables(finished, tmp_path):
         assert float(speed) == round(average(mine, tasks).value, 1)
         assert float(over) == round(phi(mine, rows_of(rows, "vanilla"), tasks).value, 2)
         assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
-    assert "answers are vanilla's text, token for token" in block and "| DuoDecoding |" in by_task
+    assert "are vanilla's text, token for token" in block and "| DuoDecoding |" in by_task
     asked = len({row["question_id"] for row in rows})
     assert f"{asked} prompts of 5 tasks, up to 12 tokens, " in block and "This is a quick run" in block
     assert "DuoTree (sequential in all answers)" in lines and "as an estimate" in by_task
