@@ -3,10 +3,10 @@
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import count
 
 from duoviz.models.registry import needs_the_hub
@@ -39,20 +39,38 @@ log = logging.getLogger(__name__)
 Start = Callable[[], WorkerHandle]
 
 
-class Access(Enum):
-    """A slot's part in its machine's lock: it shares the machine, waits to have it alone, or has it alone.
+class MachineLock:
+    """Which workers of a machine compute: any number, or one alone. While one waits to be alone, no job begins.
 
-    While one waits or has it, no other job begins there.
+    waiting: first those whose run measures before it goes on, then those whose whole job is done alone.
     """
 
-    SHARED, WANTED, EXCLUSIVE = range(3)
+    def __init__(self):
+        self.sharing: set[WorkerSlot] = set()
+        self.waiting: list[WorkerSlot] = []
+        self.alone: WorkerSlot | None = None
+
+    def is_open(self) -> bool:
+        return not self.waiting and not self.alone
+
+    def granted(self, slot: "WorkerSlot") -> bool:
+        """Whether it has the machine alone, which the first that waits gets once no other computes."""
+        if not self.sharing and not self.alone and self.waiting[0] is slot:
+            self.alone = self.waiting.pop(0)
+        return self.alone is slot
+
+    def leave(self, slot: "WorkerSlot") -> None:
+        self.sharing.discard(slot)
+        self.waiting = [other for other in self.waiting if other is not slot]
+        self.alone = None if self.alone is slot else self.alone
 
 
 @dataclass(eq=False, kw_only=True)
 class WorkerSlot:
     """A worker and what its thread knows of it. start: starts the worker. name: for results. machine: where it is.
 
-    job: what it does now. loaded, longest_prompt, memory: of the loaded pair. doing: what it does before decoding.
+    lock: its machine's, guarded by the queue's `changed`. job: what it does now. loaded, longest_prompt, memory: of the
+    loaded pair. doing: what it does before decoding.
     broken: died while preloading; restarted only for the next job.
     """
 
@@ -61,7 +79,7 @@ class WorkerSlot:
     machine: str = ""
     worker: WorkerHandle | None = None
     job: Job | None = None
-    access: Access = Access.SHARED
+    lock: MachineLock = field(default_factory=MachineLock)
     loaded: str | None = None
     longest_prompt: int | None = None
     memory: dict = field(default_factory=dict)
@@ -71,7 +89,7 @@ class WorkerSlot:
     @property
     def status(self) -> str:
         """The line shown to the job's visitor until decoding begins; "" afterwards."""
-        return WAITS if self.access is Access.WANTED else self.doing
+        return WAITS if self in self.lock.waiting else self.doing
 
     def alive(self) -> bool:
         return self.worker is not None and self.worker.alive()
@@ -96,6 +114,9 @@ class Pool:
 
     def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = None):
         self.slots, self.queue, self.helper = list(slots), queue, helper
+        locks: dict[str, MachineLock] = defaultdict(MachineLock)
+        for slot in self.slots:
+            slot.lock = locks[slot.machine]
         self.pair: str | None = None
         self.numbers = count(1)
         self.closed = False
@@ -152,7 +173,8 @@ class Pool:
                 return self.leave_out(slot, job)
             finally:
                 with self.queue.changed:
-                    slot.job, slot.access, slot.doing = None, Access.SHARED, ""
+                    slot.lock.leave(slot)
+                    slot.job, slot.doing = None, ""
                     self.queue.changed.notify_all()
         slot.discard()
 
@@ -162,14 +184,14 @@ class Pool:
             while not self.closed:
                 if job := self.next_for(slot):
                     job.worker, slot.job = slot.name, job
-                    slot.access = Access.WANTED if job.task.exclusive else Access.SHARED
+                    slot.lock.waiting.append(slot) if job.task.exclusive else slot.lock.sharing.add(slot)
                     return job
                 self.queue.changed.wait(LOOK)
         return None
 
     def next_for(self, slot: WorkerSlot) -> Job | None:
         """The next job, where this worker may and should do it."""
-        if any(other.access is not Access.SHARED for other in self.beside(slot)):
+        if not slot.lock.is_open():
             return None
         if self.pair and not slot.broken and not slot.alive():
             return Job(task=Load(pair=self.pair))
@@ -179,27 +201,15 @@ class Pool:
         free = [other for other in self.slots if other.job is None and other.loaded == pair and other.alive()]
         return None if free and slot not in free else job
 
-    def beside(self, slot: WorkerSlot) -> list[WorkerSlot]:
-        """The other workers of a machine."""
-        return [other for other in self.slots if other is not slot and other.machine == slot.machine]
-
     def granted(self, slot: WorkerSlot) -> bool:
-        """Give the machine to a worker alone, if it can have it now.
-
-        Its run can measure while other runs wait to measure; an exclusive job waits until no others have begun.
-        """
+        """Whether a worker has its machine alone; if it can have it now, it gets it."""
         with self.queue.changed:
-            assert slot.job
-            begun = [other for other in self.beside(slot) if other.job]
-            if any(slot.job.task.exclusive or other.access is not Access.WANTED for other in begun):
-                return False
-            slot.access = Access.EXCLUSIVE
-            return True
+            return slot.lock.granted(slot)
 
     def do(self, slot: WorkerSlot, job: Job, task: Task) -> None:
         """Let a worker do a job's task; what goes wrong ends the job with a sentence. Raises WorkerGone."""
         try:
-            while slot.access is Access.WANTED and not self.granted(slot):
+            while task.exclusive and not self.granted(slot):
                 if job.stop.wait(GLANCE):
                     return
             job.deadline = time.monotonic() + job.load_seconds
@@ -256,7 +266,8 @@ class Pool:
         elif kind in ("exclusive", "measured"):
             with self.queue.changed:
                 if not job.task.exclusive:
-                    slot.access = Access.WANTED if kind == "exclusive" else Access.SHARED
+                    slot.lock.leave(slot)
+                    slot.lock.waiting.insert(0, slot) if kind == "exclusive" else slot.lock.sharing.add(slot)
                 self.queue.changed.notify_all()
         else:
             job.take(event)

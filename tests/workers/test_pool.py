@@ -6,7 +6,7 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.runs import Lane
-from duoviz.workers.pool import Access, Pool, WorkerSlot
+from duoviz.workers.pool import MachineLock, Pool, WorkerSlot
 from duoviz.workers.request_queue import UNBOUNDED, Job, QueueFull, RequestQueue
 from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, WorkerDied, WorkerGone
 from duoviz.workers.worker import Worker
@@ -135,12 +135,15 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     assert all(job.future.done() for job in runs)
 
 
-def test_a_comparison_waits_for_a_worker_that_waits_to_measure():
-    measuring, comparing = slots = [
-        WorkerSlot(start=lambda: Played([]), job=job, access=Access.WANTED) for job in (run_of(), comparison())
-    ]
-    pool = Pool(slots, RequestQueue(UNBOUNDED, 2))
-    assert not pool.granted(comparing) and pool.granted(measuring)
+def test_what_measures_before_it_goes_on_is_first_and_then_what_has_the_machine_alone():
+    lock, measuring, comparing = MachineLock(), *(WorkerSlot(start=lambda: Played([])) for _ in range(2))
+    lock.waiting += [measuring, comparing]
+    assert not lock.granted(comparing) and lock.granted(measuring) and not lock.is_open()
+    lock.leave(measuring)
+    lock.sharing.add(measuring)
+    assert not lock.granted(comparing)
+    lock.leave(measuring)
+    assert lock.granted(comparing)
 
 
 def test_a_comparison_that_is_stopped_while_it_waits_lets_others_go_on(make):
@@ -160,7 +163,7 @@ def test_first_costs_are_measured_alone_one_worker_after_another(make):
     idle = next(slot for slot in pool.slots if slot.job is None)
     idle.worker.asks_exclusive = True
     measuring, after = submitted(pool, run_of(), run_of())
-    wait_until(lambda: idle.access is Access.WANTED)
+    wait_until(lambda: idle in idle.lock.waiting)
     settled()
     assert Exclusive not in idle.worker.got
     begun[0].released.set()

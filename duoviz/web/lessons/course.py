@@ -2,13 +2,12 @@
 
 import json
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
-
-from jsonschema_rs import Draft4Validator
 
 from duoviz import runs
 from duoviz.decoding import METHODS
@@ -16,19 +15,18 @@ from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.page import PageReader
+from duoviz.web.lessons.page import PageReader, address_of
 from duoviz.web.lessons.source import (
     Finder,
     LessonError,
     Mistake,
-    Span,
     Term,
     inline,
     located,
+    one_of,
     read_fields,
     read_glossary,
     read_lines,
-    refuse_placeholders,
     sections,
 )
 
@@ -36,21 +34,6 @@ GLOSSARY = "glossary.md"
 ABOUT = "README.md"
 NEEDED = ("title", "summary", "trace")
 FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch", "read")
-# What `recordings.places` gives.
-CHANCE = {"type": "number", "minimum": 0, "maximum": 1}
-TOKEN = {
-    "type": "object",
-    "required": ["text", "p", "q"],
-    "properties": {"text": {"type": "string"}, "p": CHANCE, "q": CHANCE},
-}
-PLACE = {"type": "array", "minItems": 1, "items": TOKEN}
-EXPECTED = Draft4Validator(
-    {
-        "type": "object",
-        "required": ["text", "places"],
-        "properties": {"text": {"type": "string"}, "places": {"type": "array", "items": PLACE}},
-    }
-)
 
 Content = TypeVar("Content")
 
@@ -70,11 +53,14 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     """All lessons of a folder, in the order of their names; one with a mistake is left out, and its mistake logged."""
     mistakes: list[str] = []
     traces = read_traces(traces_folder, mistakes)
-    facts = Facts(traces, "vanilla", places=read_places(traces_folder, traces, mistakes))
+    facts = Facts(traces, "vanilla", places=read_places(traces_folder, traces))
     terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
-    files = unambiguous([file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)], mistakes)
-    names = {name_of(file) for file in files}
-    lessons = [collect(mistakes, read_lesson, file, facts, terms, names) for file in files]
+    files: dict[str, Path] = {}
+    for file in sorted(folder.glob("*.md")):
+        name = re.sub(r"^\d+-", "", file.stem)
+        if file.name not in (ABOUT, GLOSSARY) and files.setdefault(name, file) is not file:
+            mistakes.append(str(LessonError(file, 1, f'{files[name].name} has the name "{name}" too; rename one')))
+    lessons = [collect(mistakes, read_lesson, name, file, facts, terms, {*files}) for name, file in files.items()]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
     glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms]
@@ -97,47 +83,14 @@ def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     return {method: trace for method, trace in traces.items() if trace}
 
 
-def read_places(folder: Path, traces: dict[str, dict], mistakes: list[str]) -> list[list[dict]]:
+def read_places(folder: Path, traces: dict[str, dict]) -> list[list[dict]]:
     """What both models expected at each place of vanilla's text; nothing where that is not recorded for this text."""
     file = folder / PLACES
-    if "vanilla" not in traces or not file.is_file():
-        return []
-    try:
-        expected = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        expected = None
-    if expected is None or not EXPECTED.is_valid(expected):
-        mistakes.append(f"{PLACES} is not what `python -m duoviz record` writes.")
-        return []
-    return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
+    expected = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"text": None}
+    return expected["places"] if "vanilla" in traces and expected["text"] == traces["vanilla"]["end"]["text"] else []
 
 
-def place_of(file: Path) -> tuple[int | None, str]:
-    """A lesson's number and its name, from its file's name; no number is None."""
-    number, _, name = file.stem.partition("-")
-    return (int(number), name) if number.isdecimal() and name else (None, file.stem)
-
-
-def name_of(file: Path) -> str:
-    """A lesson's name in links: its file's, without the number before it."""
-    return place_of(file)[1]
-
-
-def unambiguous(files: list[Path], mistakes: list[str]) -> list[Path]:
-    """The files without those that have the number or name of one before them; each of these is a mistake more."""
-    known: dict[int | str, Path] = {}
-    for file in files:
-        number, name = place_of(file)
-        keys = {"name": name} | ({} if number is None else {"number": number})
-        if taken := next((what for what, key in keys.items() if key in known), None):
-            message = f'{known[keys[taken]].name} has the {taken} "{keys[taken]}" too; rename one'
-            mistakes.append(str(LessonError(file, 1, message)))
-        else:
-            known |= dict.fromkeys(keys.values(), file)
-    return [file for file in files if file in known.values()]
-
-
-def read_lesson(file: Path, facts: Facts, terms: list[Term], lessons: set[str]) -> dict:
+def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: set[str]) -> dict:
     """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises LessonError."""
     lines = read_lines(file)
     before, parts = sections(lines)
@@ -145,37 +98,28 @@ def read_lesson(file: Path, facts: Facts, terms: list[Term], lessons: set[str]) 
         front = read_front(before)
         if not parts:
             raise Mistake('the lesson has no page; a page begins with "## " and its title')
-        facts, reading = facts.of(front["trace"]), references(front)
+        facts, reading = facts.of(front["trace"]), inline(front.get("read", ""))
+        for span in reading:
+            if "to" in span:
+                span["to"] = address_of(span["to"], lessons)
         live = live_link(front, facts.trace["header"]["prompt"])
     pages = []
     for first, part in parts:
         with located(file, part, first):
             pages.append(PageReader(part, facts, Finder(terms), lessons).read())
-    about = {name: front[name] for name in ("title", "summary")}
-    return {"name": name_of(file), **about, "pages": pages, "live": live, "watch": front.get("watch"), "read": reading}
+    about = {field: front[field] for field in ("title", "summary")}
+    return {"name": name, **about, "pages": pages, "live": live, "watch": front.get("watch"), "read": reading}
 
 
 def read_front(lines: list[str]) -> dict[str, str]:
     """The fields of what stands before the first page. Raises Mistake."""
-    if lines[:1] != ["---"] or "---" not in lines[1:]:
-        raise Mistake('a lesson begins with a line "---", its fields and another "---"')
-    end = lines.index("---", 1)
-    if text := next(filter(None, lines[end + 1 :]), None):
-        raise Mistake('text before the first page; a page begins with "## " and its title', text)
-    front = read_fields(filter(None, lines[1:end]), FRONT_FIELDS)
+    filled = [*filter(None, lines)]
+    if len(filled) < 2 or filled[0] != "---" or filled[-1] != "---":
+        raise Mistake('a lesson begins with a line "---", its fields, another "---", and then its first page')
+    front = read_fields(filled[1:-1], FRONT_FIELDS)
     if missing := next((name for name in NEEDED if name not in front), None):
         raise Mistake(f'the field "{missing}" is missing')
-    for name in {"title", "summary", "watch", "read"} & front.keys():
-        refuse_placeholders(front[name])
     return front
-
-
-def references(front: dict[str, str]) -> list[Span]:
-    """What to read beside the lesson, as spans. Raises Mistake."""
-    spans = inline(front.get("read", ""))
-    if wrong := next((span["to"] for span in spans if not span.get("to", "https:").startswith("https:")), None):
-        raise Mistake(f'"{wrong}" is not an https address', wrong)
-    return spans
 
 
 def live_link(front: dict[str, str], prompt: str) -> str | None:
@@ -184,15 +128,8 @@ def live_link(front: dict[str, str], prompt: str) -> str | None:
     Raises Mistake.
     """
     if "live" not in front:
-        if extra := next((name for name in ("prompt", "watch") if name in front), None):
-            raise Mistake(f'the field "{extra}" is for "live", which is missing', f"{extra}:")
         return None
-    chosen: dict[str, str] = {}
-    for part in front["live"].split():
-        name, equals, text = part.partition("=")
-        if not equals or name in chosen:
-            raise Mistake(f'"{part}" is not NAME=VALUE, or its name is used twice', part)
-        chosen[name] = text
+    chosen = dict(part.partition("=")[::2] for part in front["live"].split())
     try:
         check_settings(**chosen)
     except SettingsError as error:
@@ -202,10 +139,10 @@ def live_link(front: dict[str, str], prompt: str) -> str | None:
 
 
 def check_settings(method: str = "vanilla", **chosen: str) -> None:
-    """Raise SettingsError unless these are a method and settings that a run may have."""
+    """Raise SettingsError or Mistake unless these are a method and settings that a run may have."""
     runs.check_method(method)
-    for name in chosen.keys() - DEFAULTS.keys():
-        raise SettingsError(f"There is no setting {name!r}.")
+    for name in chosen:
+        one_of(name, DEFAULTS, f'there is no setting "{name}"', "live:")
     Settings(**{name: typed(text) for name, text in chosen.items()})
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import median_high
 
 import numpy as np
 from jinja2 import StrictUndefined, TemplateError
@@ -206,8 +207,7 @@ class Facts:
 
     def usual_guesses(self) -> int:
         """The median number of proposed tokens that a target forward checks, the prompt's apart; at least 1."""
-        proposed = sorted(len(guesses(iteration)) for iteration in self.trace["iterations"][1:])
-        return max(1, proposed[len(proposed) // 2]) if proposed else 1
+        return max(1, median_high([len(guesses(iteration)) for iteration in self.trace["iterations"][1:]] or [1]))
 
     @property
     def alpha(self) -> float:

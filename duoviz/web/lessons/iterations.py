@@ -68,11 +68,6 @@ def idle(lane: str, it: Iteration) -> float:
     return it["sync"] - begin - sum(span["end"] - span["start"] for span in spans)
 
 
-def sequences(it: Iteration, least: int) -> bool:
-    """Whether a threshold chose so many sequences or more."""
-    return it["theta"] is not None and (it["sequences"] or 0) >= least
-
-
 def few_sequences(it: Iteration) -> bool:
     """Two to four, one for each first token over the threshold."""
     return 2 <= (it["sequences"] or 0) <= 4 and it["sequences"] == sum(each["over"] for each in it["candidates"])
@@ -97,13 +92,9 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "own token written": owns_last,
     "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
     "tree lives on": lives_on,
-    "one step": lambda it: len(it["draft"]) == 1,
     "several steps": lambda it: len(it["draft"]) > 1,
-    "none accepted": lambda it: it["verdict"]["tested"] > 0 and it["verdict"]["accepted"] == 0,
-    "one sequence": lambda it: sequences(it, 1) and it["sequences"] == 1,
-    "several sequences": lambda it: sequences(it, 2),
+    "one sequence": lambda it: it["theta"] is not None and it["sequences"] == 1,
     "few sequences": few_sequences,
-    "three sequences": lambda it: sequences(it, 3),
     "other sequence taken": lambda it: (it["verdict"]["sequence"] or 1) >= 2,
     "discarded tokens": lambda it: discarded(it) > 0,
     "budget left": lambda it: it.get("longest") is not None and it["longest"] < it["budget"],

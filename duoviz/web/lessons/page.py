@@ -3,23 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from duoviz.decoding import METHODS
 from duoviz.web.lessons import source
 from duoviz.web.lessons.facts import PLACEHOLDER, Facts
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
 from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, Mark, find, matching
-from duoviz.web.lessons.source import (
-    Block,
-    Finder,
-    Mistake,
-    NotInTrace,
-    Span,
-    one_of,
-    refuse_placeholders,
-    under_heading,
-)
+from duoviz.web.lessons.source import Block, Finder, Mistake, NotInTrace, Span, one_of, under_heading
 
 PAGE_FIELDS = ("at", "trace", "highlight", "figure")
 QUESTION_FIELDS = {
@@ -29,16 +19,9 @@ QUESTION_FIELDS = {
     "drag": ("answer", "within", "from", "to", "unit", "right", "low", "high"),
 }
 QUESTION = "### Question:"
-OPTION = re.compile(r"- (?:\[([ x])\] )?(.+)$")
+# An answer to choose, and why it is right or wrong in the indented lines under it.
+OPTION = re.compile(r"^- (?:\[([ x])\] )?(.+)((?:\n  .+)*)", re.MULTILINE)
 TABS = ("live", "compare", "learn", "lab")
-
-
-class Option(NamedTuple):
-    """One answer to choose from; right: None where the question's `answer` says which one is."""
-
-    text: str
-    right: bool | None
-    why: str
 
 
 class PageReader:
@@ -50,12 +33,15 @@ class PageReader:
 
     def __init__(self, lines: list[str], facts: Facts, finder: Finder, lessons: set[str]):
         self.title = lines[0].removeprefix("## ").strip()
-        refuse_placeholders(self.title)
         end = next((at for at, line in enumerate(lines) if line.startswith(QUESTION)), len(lines))
         if heading := next((line for line in (*lines[1:end], *lines[end + 1 :]) if line.startswith("#")), None):
             raise Mistake('the only headings are "## TITLE" and one "### Question: KIND" under it', heading)
         self.fields, self.text = under_heading(lines[:end], PAGE_FIELDS)
-        self.kind, self.asks, self.asked = read_question(lines[end:])
+        self.kind = ""
+        if end < len(lines):
+            self.kind = lines[end].removeprefix(QUESTION).strip()
+            one_of(self.kind, QUESTION_FIELDS, f'there is no question of the kind "{self.kind}"', QUESTION)
+            self.asks, self.asked = under_heading(lines[end:], QUESTION_FIELDS[self.kind])
         self.facts = facts.of(self.fields["trace"]) if "trace" in self.fields else facts
         self.finder, self.lessons = finder, lessons
         self.highlights = [name.strip() for name in self.fields.get("highlight", "").split(",") if name]
@@ -136,39 +122,23 @@ class PageReader:
         done = []
         for span in spans:
             if span["kind"] == "link":
-                span = {**span, "to": self.link(span["to"])}
+                span = {**span, "to": address_of(span["to"], self.lessons)}
             done += source.cut(span, PLACEHOLDER, lambda it: {"kind": "value", "text": self.facts.value(it[1])})
         for part in done:
             if part["kind"] != "value" and (alone := re.search(r"\S*[{}]\S*", part["text"])):
                 raise Mistake("a brace { or } has no partner", alone[0])
         return self.finder.mark(done)
 
-    def link(self, to: str) -> str:
-        """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address."""
-        kind, _, name = to.partition(":")
-        lesson, _, number = name.partition("/")
-        if kind == "lesson" and lesson in self.lessons and (not number or number.isdigit()):
-            return f"#tab=learn&lesson={lesson}&page={number or 1}"
-        if kind == "tab" and name in TABS:
-            return f"#tab={name}"
-        if kind == "game" and name.isdecimal():
-            return f"#tab=learn&draft={name}"
-        if kind == "https":
-            return to
-        form = "lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https"
-        raise Mistake(f'the link "{to}" leads nowhere; a link is {form}', to)
-
     def question(self) -> dict:
         """The page's question as data: its kind, its text, and what its kind asks for."""
-        options = []
-        if self.kind == "choose":
-            first = next((at for at, line in enumerate(self.asked) if line.startswith("- ")), len(self.asked))
-            self.asked, options = self.asked[:first], read_options(self.asked[first:])
-        data = {"kind": self.kind, "blocks": self.blocks(self.asked)}
+        asked, answers = "\n".join(self.asked), ""
+        if self.kind == "choose" and (first := OPTION.search(asked)):
+            asked, answers = asked[: first.start()], asked[first.start() :]
+        data = {"kind": self.kind, "blocks": self.blocks(asked.split("\n"))}
         if not data["blocks"]:
             raise Mistake("the question asks nothing: its text is missing", QUESTION)
         if self.kind == "choose":
-            return data | {"options": self.options(options)}
+            return data | {"options": self.options(answers)}
         return data | {"step": self.step, "click": self.click, "drag": self.drag}[self.kind]()
 
     def field(self, name: str) -> str:
@@ -180,27 +150,21 @@ class PageReader:
     def told(self, *names: str) -> dict[str, list[Span]]:
         return {name: self.inline(self.field(name)) for name in names}
 
-    def options(self, options: list[Option]) -> list[dict]:
-        """Options marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
-        if len(options) < 2:
-            raise Mistake("a question to choose needs two answers or more", QUESTION)
+    def options(self, text: str) -> list[dict]:
+        """Answers marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
+        options = [(said, mark == "x", " ".join(why.split())) for mark, said, why in OPTION.findall(text)]
         if "answer" in self.asks:
-            options = self.by_answer(options)
-        for option in options:
-            if option.right is None or not option.why:
-                message = 'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong'
-                raise Mistake(message, option.text)
-        if not any(option.right for option in options):
-            raise Mistake("no answer is the right one; mark it with [x]", QUESTION)
-        return [{"spans": self.inline(text), "right": right, "why": self.inline(why)} for text, right, why in options]
-
-    def by_answer(self, options: list[Option]) -> list[Option]:
-        """The options with what the field `answer` says of them. Raises NotInTrace where it is none of them."""
-        answer = self.words(self.asks["answer"])
-        marked = [(option.text, self.words(option.text) == answer) for option in options]
-        if not any(right for _, right in marked):
-            raise NotInTrace(f"answer to choose: it would be “{answer}”")
-        return [Option(text, right, self.field("right" if right else "wrong")) for text, right in marked]
+            answer = self.words(self.asks["answer"])
+            marked = [(said, self.words(said) == answer) for said, _, _ in options]
+            if not any(right for _, right in marked):
+                raise NotInTrace(f"answer to choose: it would be “{answer}”")
+            options = [(said, right, self.field("right" if right else "wrong")) for said, right in marked]
+        if wrong := OPTION.sub("", text).strip() or next((said for said, _, why in options if not why), ""):
+            message = 'an answer is "- [x] TEXT" or "- [ ] TEXT", and under it, indented, why it is right or wrong'
+            raise Mistake(message, wrong.partition("\n")[0])
+        if len(options) < 2 or not any(right for _, right, _ in options):
+            raise Mistake("a question to choose needs two answers or more; mark the right one with [x]", QUESTION)
+        return [{"spans": self.inline(said), "right": right, "why": self.inline(why)} for said, right, why in options]
 
     def step(self) -> dict:
         """The reader goes to an iteration; `answer` is a condition."""
@@ -227,10 +191,7 @@ class PageReader:
         if self.fields.get("figure") not in WITH_READING:
             ends = {name: self.number(self.field(name)) for name in ("from", "to")}
             slider = ends | {"unit": self.inline(self.asks.get("unit", ""))}
-        elif extra := next(iter({"from", "to", "unit"} & self.asks.keys()), None):
-            raise Mistake("the figure has its own slider: it needs no from, to or unit", f"{extra}:")
-        answer = self.number(self.field("answer"))
-        within = self.number(self.asks["within"]) if "within" in self.asks else 0
+        answer, within = self.number(self.field("answer")), self.number(self.asks.get("within", "0"))
         return {"answer": answer, "within": within, "slider": slider} | self.told("right", "low", "high")
 
     def number(self, text: str) -> float:
@@ -241,25 +202,18 @@ class PageReader:
             raise Mistake(f'"{text}" is not a number', text) from None
 
 
-def read_question(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
-    """A question's kind, its fields and the lines after them; the kind is "" where there is none. Raises Mistake."""
-    if not lines:
-        return "", {}, []
-    kind = lines[0].removeprefix(QUESTION).strip()
-    one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"', QUESTION)
-    return kind, *under_heading(lines, QUESTION_FIELDS[kind])
-
-
-def read_options(lines: list[str]) -> list[Option]:
-    """`- [x] TEXT` or `- [ ] TEXT`, each with its reason in indented lines; or `- TEXT` alone. Raises Mistake."""
-    options: list[Option] = []
-    for line in filter(None, lines):
-        if match := OPTION.match(line):
-            right = None if match[1] is None else match[1] == "x"
-            options.append(Option(match[2].strip(), right, ""))
-        elif options and line.startswith("  "):
-            last = options.pop()
-            options.append(last._replace(why=f"{last.why} {line.strip()}".strip()))
-        else:
-            raise Mistake('after the answers there can only be answers ("- [ ] …")', line)
-    return options
+def address_of(to: str, lessons: set[str]) -> str:
+    """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address. Raises Mistake."""
+    kind, _, name = to.partition(":")
+    lesson, _, number = name.partition("/")
+    if kind == "lesson" and lesson in lessons and (not number or number.isdigit()):
+        return f"#tab=learn&lesson={lesson}&page={number or 1}"
+    if kind == "tab" and name in TABS:
+        return f"#tab={name}"
+    if kind == "game" and name.isdecimal():
+        return f"#tab=learn&draft={name}"
+    if kind == "https":
+        return to
+    raise Mistake(
+        f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https', to
+    )

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from duoviz.errors import UserError
 
@@ -17,8 +19,8 @@ Span = dict
 Block = dict
 
 FIELD = re.compile(r"([a-z]+): +(.+)$")
-STYLES = {"strong_open": "strong", "em_open": "em"}
-LISTS = {"bullet_list_open": "list", "ordered_list_open": "numbers"}
+LISTS = {"bullet_list": "list", "ordered_list": "numbers"}
+PLAIN: Span = {"kind": "text"}
 
 parser = MarkdownIt("commonmark", {"html": False}).disable(["entity", "escape"])
 
@@ -59,20 +61,12 @@ def one_of(name: str, known: Collection[str], message: str, near: str) -> None:
         raise Mistake(f"{message}: choose one of {', '.join(known)}", near)
 
 
-def refuse_placeholders(text: str) -> None:
-    """Raise Mistake for a brace in what stands in lists and headings, where no figure is filled in."""
-    if set("{}") & set(text):
-        message = "a title, a summary or what to watch has no placeholders, so no { or }; write the figure in the text"
-        raise Mistake(message, text)
-
-
 def read_lines(file: Path) -> list[str]:
     """The file's lines. Raises LessonError where it is not UTF-8 text."""
     try:
         return [line.rstrip() for line in file.read_text(encoding="utf-8").splitlines()]
-    except UnicodeDecodeError as error:
-        line = 1 + error.object[: error.start].count(b"\n")
-        raise LessonError(file, line, "this is not UTF-8 text") from None
+    except UnicodeDecodeError:
+        raise LessonError(file, 1, "this is not UTF-8 text") from None
 
 
 def sections(lines: list[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
@@ -105,58 +99,43 @@ def under_heading(lines: list[str], known: Collection[str]) -> tuple[dict[str, s
 
 def blocks(lines: Sequence[str]) -> list[Block]:
     """Markdown as plain data, which the page sets as text. Raises Mistake for Markdown that a lesson may not use."""
-    tokens = iter(parser.parse("\n".join(lines)))
-    parsed = []
-    for token in tokens:
-        line = lines[token.map[0] if token.map else 0]
-        if token.type == "paragraph_open":
-            parsed.append({"kind": "paragraph", "spans": spans(next(tokens))})
-            next(tokens)
-        elif token.type in LISTS:
-            parsed.append({"kind": LISTS[token.type], "items": items(tokens, line)})
-        else:
-            raise Mistake("a lesson's text is made of paragraphs and simple lists only", line)
-    return parsed
+    return [block_of(node, lines) for node in SyntaxTreeNode(parser.parse("\n".join(lines))).children]
 
 
-def items(tokens: Iterator[Token], line: str) -> list[list[Span]]:
-    """The items of a list, one paragraph each, up to its end."""
-    paragraphs = []
-    while (token := next(tokens)).type not in ("bullet_list_close", "ordered_list_close"):
-        if token.type == "list_item_open" and next(tokens).type == "paragraph_open":
-            paragraphs.append(spans(next(tokens)))
-        elif token.type not in ("paragraph_close", "list_item_close"):
-            raise Mistake("a list item is one paragraph, without a nested list", line)
-    return paragraphs
+def block_of(node: SyntaxTreeNode, lines: Sequence[str]) -> Block:
+    if node.type == "paragraph":
+        return {"kind": "paragraph", "spans": spans(node.children[0])}
+    items = [[part.type for part in item.children] for item in node.children] if node.type in LISTS else []
+    if not items or any(parts != ["paragraph"] for parts in items):
+        line = lines[node.map[0] if node.map else 0]
+        raise Mistake("a lesson's text is made of paragraphs, and of lists whose items are one paragraph each", line)
+    return {"kind": LISTS[node.type], "items": [spans(item.children[0].children[0]) for item in node.children]}
 
 
 def inline(text: str) -> list[Span]:
     """The spans of one line."""
-    return spans(parser.parseInline(text)[0]) if text else []
+    return spans(SyntaxTreeNode(parser.parseInline(text)).children[0]) if text else []
 
 
-def spans(paragraph: Token) -> list[Span]:
+def spans(paragraph: SyntaxTreeNode) -> list[Span]:
     """Text in the style of the innermost mark around it; what stands side by side in one style is one span."""
-    parts: list[Span] = []
-    styles: list[Span] = [{"kind": "text"}]
-    for token in paragraph.children or []:
-        if token.type in STYLES:
-            styles.append({"kind": STYLES[token.type]})
-        elif token.type == "link_open":
-            styles.append({"kind": "link", "to": token.attrs["href"]})
-        elif token.nesting == -1:
-            styles.pop()
-        elif token.type == "code_inline":
-            parts.append({"kind": "code", "text": token.content})
-        elif token.type in ("text", "text_special", "softbreak"):
-            text = " " if token.type == "softbreak" else token.content
-            if parts and {**parts[-1], "text": ""} == {**styles[-1], "text": ""}:
-                parts[-1]["text"] += text
-            elif text:
-                parts.append({**styles[-1], "text": text})
+    parts = groupby(pieces(paragraph, PLAIN), itemgetter(0))
+    return [style | {"text": text} for style, part in parts if (text := "".join(piece for _, piece in part))]
+
+
+def pieces(node: SyntaxTreeNode, style: Span) -> Iterator[tuple[Span, str]]:
+    """The text in a node, piece by piece, each with its style."""
+    for child in node.children:
+        if child.type in ("strong", "em"):
+            yield from pieces(child, {"kind": child.type})
+        elif child.type == "link":
+            yield from pieces(child, {"kind": "link", "to": child.attrs["href"]})
+        elif child.type == "code_inline":
+            yield {"kind": "code"}, child.content
+        elif child.type in ("text", "softbreak"):
+            yield style, child.content or " "
         else:
-            raise Mistake("pictures and line breaks have no place in a lesson's text", paragraph.content.split("\n")[0])
-    return parts
+            raise Mistake("pictures and line breaks have no place in a lesson's text", node.content.split("\n")[0])
 
 
 def cut(span: Span, pattern: re.Pattern, part_of: Callable[[re.Match], Span | None]) -> list[Span]:
@@ -178,41 +157,32 @@ class Term(NamedTuple):
 
 def read_glossary(file: Path) -> list[Term]:
     """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
-    terms: list[Term] = []
-    known: set[str] = set()
+    terms = []
     for first, (heading, *lines) in sections(read_lines(file))[1]:
-        forms = tuple(form.strip() for form in heading.removeprefix("## ").split(","))
         with located(file, [heading, *lines], first):
-            for form in forms:
-                if not form or key_of(form) in known:
-                    raise Mistake(f'the term "{form}" is empty or used twice')
-                known.add(key_of(form))
+            name, *others = (form.strip() for form in heading.removeprefix("## ").split(","))
             meaning = blocks(lines)
-            if [block["kind"] for block in meaning] != ["paragraph"]:
-                raise Mistake(f'the term "{forms[0]}" needs one paragraph that says what it means')
-        terms.append(Term(forms, meaning[0]["spans"]))
+            if not all((name, *others)) or [block["kind"] for block in meaning] != ["paragraph"]:
+                raise Mistake("a term has a name, perhaps other forms, and one paragraph that says what it means")
+        terms.append(Term((name, *others), meaning[0]["spans"]))
     return terms
 
 
-def key_of(form: str) -> str:
-    """How a form is compared: words without regard to case; k, γ and the like as they are."""
-    return form if len(form) == 1 else form.lower()
-
-
 def pattern_of(form: str) -> str:
-    """What finds a form in a text. Capitals are found as capitals only: REST is not the rest."""
+    """What finds a form in a text: k, γ and capitals as they are (REST is not the rest), others in either case."""
     exact = len(form) == 1 or form.isupper()
-    return re.escape(form) if exact else f"(?i:{re.escape(form)})"
+    return f"({re.escape(form)})" if exact else f"((?i:{re.escape(form)}))"
 
 
 class Finder:
     """Marks the terms in one page's text: each where it stands first."""
 
     def __init__(self, terms: list[Term]):
-        self.names = {key_of(form): term.forms[0] for term in terms for form in term.forms}
-        forms = sorted((form for term in terms for form in term.forms), key=len, reverse=True)
+        named = [(form, term.forms[0]) for term in terms for form in term.forms]
+        forms = sorted(named, key=lambda each: len(each[0]), reverse=True)
+        self.names = [name for _, name in forms]
         # Without terms, what never matches.
-        choices = "|".join(map(pattern_of, forms)) or "(?!)"
+        choices = "|".join(pattern_of(form) for form, _ in forms) or "(?!)"
         self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])")
         self.seen: set[str] = set()
 
@@ -225,7 +195,7 @@ class Finder:
 
     def term(self, match: re.Match) -> Span | None:
         """A term as a span, None where it stood before."""
-        name = self.names[key_of(match[0])]
+        name = self.names[(match.lastindex or 1) - 1]
         if name in self.seen:
             return None
         self.seen.add(name)

@@ -1,7 +1,6 @@
 """Lessons become plain data, and each mistake is named with file and line."""
 
 import json
-import logging
 from string import ascii_lowercase
 
 import pytest
@@ -18,7 +17,7 @@ FRONT = LESSON.partition("\n## First page")[0]
 
 
 def read(folder, text, names=frozenset({"a-lesson", "b"})):
-    return read_lesson(write_lesson(folder, text), Facts(TRACES, "vanilla"), TERMS, names)
+    return read_lesson("a-lesson", write_lesson(folder, text), Facts(TRACES, "vanilla"), TERMS, names)
 
 
 def page(folder, text, front=FRONT):
@@ -162,6 +161,7 @@ def test_to_step_to_click_and_to_drag(tmp_path):
 
 
 Q = "at: first miss\nhighlight: tree\n\nText.\n\n### Question: "
+HIGH = "right: r\nlow: l\nhigh: h\n"
 # The page's text, the line of its mistake (the page begins in line 8), and what is said.
 PAGES = [
     ("at: third hit\n\nx\n", 9, '"third hit" names no iteration'),
@@ -176,13 +176,10 @@ PAGES = [
     ("figure: threshold\n\nx\n", 9, 'the figure "threshold" is of an iteration; give the page an "at".'),
     ("\nx\ny {magic}\n", 11, "{magic} cannot be computed: 'magic' is undefined"),
     ("\n{tps\n", 10, "a brace { or } has no partner"),
-    ("\nx\n\n```\ncode\n```\n", 12, "paragraphs and simple lists only"),
-    ("\n> quote\n", 10, "paragraphs and simple lists only"),
-    ("\n- a\n  - b\n", 10, "a list item is one paragraph"),
+    ("\nx\n\n```\ncode\n```\n", 12, "paragraphs, and of lists whose items are one paragraph each"),
+    ("\n- a\n  - b\n", 10, "paragraphs, and of lists whose items are one paragraph each"),
     ("\n![x](y.png)\n", 10, "pictures and line breaks have no place"),
-    ("\n[x](http://y.z)\n", 10, 'the link "http://y.z" leads nowhere'),
-    ("\n[x](tab:none)\n", 10, 'the link "tab:none" leads nowhere'),
-    ("\n[x](game:none)\n", 10, 'the link "game:none" leads nowhere'),
+    *((f"\n[x]({to})\n", 10, f'the link "{to}" leads nowhere') for to in ("http://y.z", "tab:none", "game:none")),
     ("\n### Heading\n", 10, 'the only headings are "## TITLE" and'),
     (Q + "guess\n\nx?\n", 14, 'there is no question of the kind "guess": choose one of choose'),
     (Q + "step\nanswer: hit\n" + SAID + "\nx?\n\n### Question: step\n", 14, 'the only headings are "## TITLE" and one'),
@@ -193,53 +190,30 @@ PAGES = [
     (Q.replace("tree", "rejected") + "click\nanswer: rejected\n" + SAID + "\nx?\n", 15, "gives the answer away"),
     (Q + "click\nanswer: draft steps\n" + SAID + "\nx?\n", 15, 'is in the part "timeline": highlight it'),
     (Q + "click\nanswer: more likely for the draft\n" + SAID + "\nx?\n", 15, "cannot be clicked here"),
-    (Q + "drag\nanswer: 3\nright: r\nlow: l\nhigh: h\n\nx?\n", 14, 'the question\'s field "from" is missing'),
-    (Q + "drag\nanswer: three\nfrom: 1\nto: 9\nright: r\nlow: l\nhigh: h\n\nx?\n", 15, '"three" is not a number'),
-    ("figure: costs\n\n### Question: drag\nanswer: 3\nto: 9\n\nx?\n", 13, "the figure has its own slider"),
+    (Q + "drag\nanswer: 3\n" + HIGH + "\nx?\n", 14, 'the question\'s field "from" is missing'),
+    (Q + "drag\nanswer: three\nfrom: 1\nto: 9\n" + HIGH + "\nx?\n", 15, '"three" is not a number'),
     (Q + "choose\n\nx?\n\n- [x] One\n  y\n", 14, "needs two answers or more"),
     (Q + "choose\n\nx?\n\n- [x] One\n  y\n- [ ] Two\n", 20, "under it, indented, why it is right or wrong"),
-    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", 14, "no answer is the right one"),
-    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n\nMore text.\n", 21, "after the answers there can only be answers"),
+    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", 14, "mark the right one with [x]"),
+    (Q + "choose\n\nx?\n\n- [x] One\n  y\n- [ ] Two\n  z\n\nMore.\n", 23, 'an answer is "- [x] TEXT"'),
     (Q + "choose\nanswer: One\nright: r\n\nx?\n\n- One\n- Two\n", 14, 'the question\'s field "wrong" is missing'),
 ]  # fmt: skip
-
-
-def changed(old, new):
-    assert old in LESSON
-    return LESSON.replace(old, new)
-
-
+# What is changed in the lesson as it should be, into what; the line, and what is said.
 FRONTS = [
-    ("", 1, 'a lesson begins with a line "---"'),
-    (LESSON.removeprefix("---\n"), 1, 'a lesson begins with a line "---"'),
-    (FRONT, 1, "the lesson has no page"),
-    (changed("## First page", "Text.\n\n## First page"), 9, "text before the first page"),
-    (changed("title: A lesson\n", ""), 1, 'the field "title" is missing'),
-    (changed("title: A lesson", "titel: A lesson"), 2, 'there is no field "titel" here: choose one of title'),
-    (changed("title: A lesson", "title"), 2, '"title" is not a field'),
-    (
-        changed("title: A lesson", "title: A lesson\nread: [x](tab:live)"),
-        3,
-        '"tab:live" is not an https',
-    ),
-    (changed("title: A lesson", "title: A {method} lesson"), 2, "a title, a summary or what to watch has no"),
-    (changed("summary: About guesses.", "summary: {tau}"), 3, "a title, a summary or what to watch has no"),
-    (changed("## First page", "## First {k} page"), 9, "a title, a summary or what to watch has no"),
-    (changed("trace: duodecoding", "trace: magic"), 4, 'there is no method "magic"'),
-    (changed("live: method=speculative temperature=0.5\n", ""), 5, 'the field "prompt" is for "live"'),
-    (changed("temperature=0.5", "temperature"), 5, '"temperature" is not NAME=VALUE'),
-    (changed("temperature=0.5", "method=rest"), 5, "its name is used twice"),
-    (
-        changed("temperature=0.5", "temperature=9"),
-        5,
-        "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not 9.",
-    ),
-    (changed("temperature=0.5", "magic=1"), 5, "live: There is no setting 'magic'."),
-    (changed("method=speculative", "method=magic"), 5, "live: There is no method named 'magic'"),
+    (LESSON, "", 1, 'a lesson begins with a line "---"'),
+    ("---\ntitle", "title", 1, 'a lesson begins with a line "---"'),
+    ("## First page", "Text.", 1, 'a lesson begins with a line "---"'),
+    (LESSON, FRONT, 1, "the lesson has no page"),
+    ("title: A lesson\n", "", 1, 'the field "title" is missing'),
+    ("title: A lesson", "titel: A lesson", 2, 'there is no field "titel" here: choose one of title'),
+    ("summary", "read: [x](http://y.z)\nsummary", 3, 'the link "http://y.z" leads nowhere'),
+    ("trace: duodecoding", "trace: magic", 4, 'there is no method "magic"'),
+    ("temperature=0.5", "temperature", 5, "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not ''."),
+    ("temperature=0.5", "magic=1", 5, 'there is no setting "magic"'),
+    ("method=speculative", "method=magic", 5, "live: There is no method named 'magic'"),
 ]
-
-
-MISTAKES = [*((f"{FRONT}## Page\n{text}", line, said) for text, line, said in PAGES), *FRONTS]
+MISTAKES = [*((f"{FRONT}## Page\n{text}", line, said) for text, line, said in PAGES)]
+MISTAKES += [(LESSON.replace(old, new), line, said) for old, new, line, said in FRONTS]
 
 
 @pytest.mark.parametrize("text, line, said", MISTAKES)
@@ -250,52 +224,38 @@ def test_a_mistake_is_named_with_file_and_line(tmp_path, text, line, said):
     assert said in str(error.value)
 
 
-def test_bytes_that_are_no_text(tmp_path):
-    file = write_lesson(tmp_path)
-    file.write_bytes(LESSON.encode() + b"\xff")
-    with pytest.raises(LessonError, match="01-a-lesson.md:14: this is not UTF-8 text"):
-        read_lesson(file, Facts(TRACES, "vanilla"), TERMS, set())
+@pytest.fixture
+def course(tmp_path):
+    """Reads the lessons with these texts, by their files' names."""
+    traces = write_traces(tmp_path / "traces", *TRACES.values())
+
+    def read(files):
+        for name, text in files.items():
+            write_lesson(tmp_path / "lessons", text, name=name)
+        return read_course(tmp_path / "lessons", traces)
+
+    return read
 
 
-def test_a_course_leaves_out_what_is_wrong_and_says_so(tmp_path, caplog):
-    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
-    write_lesson(lessons, name="02-second.md")
-    write_lesson(lessons, name="01-first.md")
-    write_lesson(lessons, LESSON.replace("{rejected_token | quoted}", "{magic}"), name="03-third.md")
-    write_lesson(lessons, "# Not a lesson", name="README.md")
-    write_lesson(lessons, "## draft, drafts\nIt guesses.\n", name="glossary.md")
-    with caplog.at_level(logging.WARNING):
-        course = read_course(lessons, traces)
-    assert [lesson["name"] for lesson in course.lessons] == ["first", "second"]
-    assert course.glossary == [{"name": "draft", "spans": [{"kind": "text", "text": "It guesses."}]}]
-    (mistake,) = course.mistakes
-    assert mistake.startswith("lessons/03-third.md:13: {magic} cannot be computed: 'magic' is undefined")
-    assert mistake in caplog.text
+def test_a_course_leaves_out_what_is_wrong_and_says_so(course, caplog):
+    wrong = LESSON.replace("{rejected_token | quoted}", "{magic}")
+    files = dict.fromkeys(("02-b.md", "01-a.md", "03-b.md"), LESSON) | {"04-c.md": wrong, "README.md": "# None"}
+    found = course(files | {"glossary.md": "## draft, drafts\nIt guesses.\n"})
+    assert [lesson["name"] for lesson in found.lessons] == ["a", "b"]
+    assert found.glossary == [{"name": "draft", "spans": [{"kind": "text", "text": "It guesses."}]}]
+    same, undefined = found.mistakes
+    assert same == 'lessons/03-b.md:1: 02-b.md has the name "b" too; rename one.'
+    assert undefined.startswith("lessons/04-c.md:13: {magic} cannot be computed") and undefined in caplog.text
 
 
-def test_of_two_lessons_with_one_name_or_number_the_second_is_refused(tmp_path):
-    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
-    for name in ("01-a.md", "02-a.md", "02-b.md", "2-c.md", "a.md", "z.md"):
-        write_lesson(lessons, name=name)
-    course = read_course(lessons, traces)
-    assert [lesson["name"] for lesson in course.lessons] == ["a", "b", "z"]
-    assert course.mistakes == [
-        'lessons/02-a.md:1: 01-a.md has the name "a" too; rename one.',
-        'lessons/2-c.md:1: 02-b.md has the number "2" too; rename one.',
-        'lessons/a.md:1: 01-a.md has the name "a" too; rename one.',
-    ]
-
-
-def test_a_broken_glossary_or_trace_leaves_the_rest(tmp_path):
-    lessons, traces = tmp_path / "lessons", write_traces(tmp_path / "traces", *TRACES.values())
-    write_lesson(lessons)
-    write_lesson(lessons, "## draft\n", name="glossary.md")
-    course = read_course(lessons, traces)
-    assert len(course.lessons) == 1 and not course.glossary
-    assert course.mistakes == ['lessons/glossary.md:1: the term "draft" needs one paragraph that says what it means.']
-    (traces / "vanilla.duoviz.json").write_text("{}")
-    course = read_course(lessons, traces)
-    assert len(course.lessons) == 1 and "vanilla.duoviz.json is not a trace" in course.mistakes[0]
+def test_a_broken_file_leaves_the_rest(course, tmp_path):
+    (tmp_path / "traces" / "vanilla.duoviz.json").write_text("{}")
+    write_lesson(tmp_path / "lessons", name="02-b.md").write_bytes(LESSON.encode() + b"\xff")
+    found = course({"01-a.md": LESSON, "glossary.md": "## draft\n"})
+    assert [lesson["name"] for lesson in found.lessons] == ["a"] and not found.glossary
+    trace, glossary, text = found.mistakes
+    assert "vanilla.duoviz.json is not a trace" in trace and glossary.startswith("lessons/glossary.md:1: a term has")
+    assert text == "lessons/02-b.md:1: this is not UTF-8 text."
 
 
 def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
@@ -306,7 +266,7 @@ def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
 
 @pytest.mark.parametrize(
     "text, line",
-    [("## an\nx\n\n## AN\ny\n", 4), ("## a,\nx\n", 1), ("## a\nx\n\ny\n", 1), ("## a\n- x\n", 1)],
+    [("## b\nx\n\n## a,\nx\n", 4), ("## a\nx\n\ny\n", 1), ("## a\n- x\n", 1)],
 )
 def test_a_mistake_in_the_glossary_is_named(tmp_path, text, line):
     with pytest.raises(LessonError, match=f"glossary.md:{line}: "):
@@ -321,7 +281,7 @@ def expected(p, q):
     ]
 
 
-def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_unsure(tmp_path):
+def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_unsure(course, tmp_path):
     """Of the sure place, one where the draft is wrong and two where it is nearly right, the last one.
 
     At the third, one that finds everything equally likely would be as good.
@@ -332,27 +292,15 @@ def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_uns
         expected([0.3, 0.25, 0.25, 0.2], [0.25, 0.25, 0.25, 0.25]),
         expected([0.5, 0.3, 0.125, 0.01], [0.4, 0.4, 0.1, 0.01]),
     ]
-    traces = write_traces(tmp_path / "traces", *TRACES.values())
-    lessons = tmp_path / "lessons"
-    write_lesson(lessons, f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n")
     text = TRACES["vanilla"]["end"]["text"]
-    lost = {"text": text, "places": places[:2]}
-    for told, seen in (
-        ({"text": text, "places": places}, True),
-        ({"text": "Another.", "places": places}, False),
-        (lost, False),
-    ):
-        (traces / "places.json").write_text(json.dumps(told), encoding="utf-8")
-        (page,) = read_course(lessons, traces).lessons[0]["pages"]
-        assert bool(page["figure"]) == seen
+    for about, known, seen in ((text, places, True), ("Another.", places, False), (text, places[:2], False)):
+        (tmp_path / "traces" / "places.json").write_text(json.dumps({"text": about, "places": known}))
+        (found,) = course({"01-a.md": f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n"}).lessons[0]["pages"]
+        assert bool(found["figure"]) == seen
         if seen:
-            assert page["figure"]["before"] == "a a a"
-            *known, rest = page["figure"]["outcomes"]
-            assert known == places[3][:3]
+            *outcomes, rest = found["figure"]["outcomes"]
+            assert outcomes == places[3][:3] and found["figure"]["before"] == "a a a"
             assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}
-    for wrong in ("[", "{}", '{"text": "", "places": [[]]}'):
-        (traces / "places.json").write_text(wrong, encoding="utf-8")
-        assert read_course(lessons, traces).mistakes == ["places.json is not what `python -m duoviz record` writes."]
 
 
 def test_no_more_draws_are_listed_than_fit_beside_the_text():
