@@ -79,6 +79,7 @@ NOT_LOGGED_IN = (
     "You are not logged in to the hub: run `hf auth login` with a token that may write "
     "(https://huggingface.co/settings/tokens), or set HF_TOKEN to one."
 )
+AGAIN = "run the same command again. It sends only what is missing."
 BILLING = "https://huggingface.co/settings/billing"
 BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
 
@@ -243,12 +244,9 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
     constants.HF_HUB_DISABLE_XET = os.environ.get("HF_HUB_DISABLE_XET", "").upper() in constants.ENV_VARS_TRUE_VALUES
     # The client's bars of bytes are for a terminal; in a log they would be hundreds of lines.
     bars = nullcontext() if sys.stderr.isatty() else disable_progress_bars()
-    try:
-        operations = [*(CommitOperationDelete(file, is_folder=False) for file in gone), *additions]
-        with bars:
-            return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {__version__}").oid
-    except (HTTPError, OSError, ValueError, RuntimeError) as error:
-        raise SpaceError(interruption(error, name, user)) from error
+    operations = [*(CommitOperationDelete(file, is_folder=False) for file in gone), *additions]
+    with hub_errors_in_words(name, user), bars:
+        return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {__version__}").oid
 
 
 @contextmanager
@@ -256,7 +254,7 @@ def hub_errors_in_words(name: str, user: str | None) -> Iterator[None]:
     """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
     try:
         yield
-    except (HTTPError, OSError, ValueError) as error:
+    except (HTTPError, OSError, ValueError, RuntimeError) as error:
         raise SpaceError(refusal(error, name, user)) from error
 
 
@@ -268,11 +266,18 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
         return "HF_HUB_OFFLINE forbids reaching the hub: unset it for this command."
     if isinstance(error, UnicodeEncodeError):
         return BAD_TOKEN
+    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError | HfHubHTTPError):
+        return f"The hub refuses the files ({' '.join(str(error).split())})."
     if not isinstance(error, HfHubHTTPError):
-        return f"The hub cannot be reached ({first_line(error)}): check the network, and start again."
+        # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
+        reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
+        return f"The hub cannot be reached ({reason}): check the network, and {AGAIN}"
     status, owner = error.response.status_code, name.partition("/")[0]
-    if wants_payment(error):
-        return f"The hub wants payment (“{words(error)}”): choose another --hardware, or see {BILLING}."
+    # The hub's own reason, in one line.
+    words = " ".join((error.server_message or first_line(error)).split()).rstrip(".")
+    about_money = any(word in words.lower() for word in ("payment", "billing", "subscription"))
+    if status == 402 or (status == 403 and about_money):
+        return f"The hub wants payment (“{words}”): choose another --hardware, or see {BILLING}."
     if status == 401 and user is None:
         return BAD_TOKEN
     if status in (401, 403, 404):
@@ -281,30 +286,5 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
             f"organisation, and your token must be allowed to write."
         )
     if status == 429 or status >= 500:
-        return f"The hub answered with error {status} ({words(error)}): start again later."
-    return f"The hub refuses {name} with error {status} ({words(error)})."
-
-
-def wants_payment(error: HfHubHTTPError) -> bool:
-    """Whether an account without a payment method or a subscription is the reason."""
-    reason = (error.server_message or "").lower()
-    about_money = any(word in reason for word in ("payment", "billing", "subscription"))
-    return error.response.status_code == 402 or (error.response.status_code == 403 and about_money)
-
-
-def words(error: HfHubHTTPError) -> str:
-    """The hub's own reason, in one line."""
-    return " ".join((error.server_message or first_line(error)).split()).rstrip(".")
-
-
-def interruption(error: BaseException, name: str, user: str) -> str:
-    """Why the files did not arrive."""
-    if isinstance(error, HfHubHTTPError) and error.response.status_code in (400, 401, 402, 403, 404):
-        return refusal(error, name, user)
-    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError):
-        return f"The hub refuses the files ({' '.join(str(error).split())})."
-    # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
-    reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
-    return (
-        f"The upload to {name} was interrupted ({reason}): run the same command again. It sends only what is missing."
-    )
+        return f"The hub answered with error {status} ({words}): wait a while, and {AGAIN}"
+    return f"The hub refuses {name} with error {status} ({words})."

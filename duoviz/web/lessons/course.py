@@ -86,8 +86,10 @@ def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
 def read_places(folder: Path, traces: dict[str, dict]) -> list[list[dict]]:
     """What both models expected at each place of vanilla's text; nothing where that is not recorded for this text."""
     file = folder / PLACES
-    expected = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"text": None}
-    return expected["places"] if "vanilla" in traces and expected["text"] == traces["vanilla"]["end"]["text"] else []
+    if "vanilla" not in traces or not file.is_file():
+        return []
+    expected = json.loads(file.read_text(encoding="utf-8"))
+    return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
 
 
 def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: set[str]) -> dict:
@@ -129,7 +131,8 @@ def live_link(front: dict[str, str], prompt: str) -> str | None:
     """
     if "live" not in front:
         return None
-    chosen = dict(part.partition("=")[::2] for part in front["live"].split())
+    parts = (part.partition("=") for part in front["live"].split())
+    chosen = {name: text for name, _, text in parts}
     try:
         check_settings(**chosen)
     except SettingsError as error:

@@ -2,8 +2,8 @@
 
 import http.client
 import json
+import socket
 import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,25 +18,27 @@ import psutil
 from gradio_client import Client
 
 from tests.app import free_port, served
+from tests.web.served import Page
 
 CALL, JOIN = "/gradio_api/call/v2/generate", "/gradio_api/queue/join"
 # How much of one core other programs may take while a time is measured.
 OTHERS_ALLOWED = 0.15
 VISITOR = {"prompt": "Why is the sky blue?", "method": "vanilla", "max_new_tokens": 16}
+BUSY = "other programs keep this machine busy, so no time says anything: run this on a quiet one"
 
 
 class Busy(RuntimeError):
     """The machine is too busy for a time to say anything."""
 
 
-class Site:
-    """A server under attack. url: with a slash at its end. log: the file of what it prints. process: its own."""
+class Site(Page):
+    """A server under attack. log: the file of what it prints. process: its own."""
 
     def __init__(self, url: str, log: Path, process: subprocess.Popen, kind: str):
-        self.url, self.log, self.process, self.kind = url, log, process, kind
-        self.host = urlsplit(url).netloc
+        super().__init__(url, None, None)
+        self.log, self.process, self.kind = log, process, kind
 
-    def client(self, address: str = "9.9.9.9") -> Client:
+    def visitor(self, address: str = "9.9.9.9") -> Client:
         """A visitor; on a Space, at an address of its own."""
         return Client(self.url, verbose=False, headers=self.forwarded(address))
 
@@ -68,7 +70,7 @@ class Site:
                 found.append(seconds)
             if len(found) == runs:
                 return median(found)
-        raise Busy("other programs keep this machine busy, so no time says anything: run this on a quiet one")
+        raise Busy(BUSY)
 
     def others(self) -> float:
         """Seconds of processor time that everything but the server and this program has had."""
@@ -82,13 +84,8 @@ class Site:
         server = psutil.Process(self.process.pid)
         return [server, *server.children(recursive=True)]
 
-    def ask(self, method: str, path: str, body: object = None, *, timeout: float = 60, **headers: str) -> tuple:
-        """(status, headers, text) of one request; a body that is no bytes goes as JSON."""
-        connection = http.client.HTTPConnection(self.host, timeout=timeout)
-        try:
-            return exchange(connection, method, path, body, headers)
-        finally:
-            connection.close()
+    def connect(self) -> socket.socket:
+        return socket.create_connection(self.address, 10)
 
     def flood(
         self,
@@ -102,27 +99,28 @@ class Site:
     ) -> dict:
         """Send `count` requests over so many connections, to the paths in turn; how often each status came."""
         paths = [path] if isinstance(path, str) else path
-        numbers, lock, statuses = iter(range(count)), threading.Lock(), Counter()
+        numbers, statuses = iter(range(count)), []
+        headers = {"Content-Type": "application/json"} | headers
 
         def post() -> None:
-            connection = http.client.HTTPConnection(self.host, timeout=120)
-            while True:
-                with lock:
-                    number = next(numbers, None)
-                if number is None:
-                    return connection.close()
+            connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=120)
+            # `next` of a range is one step, which no other thread interrupts.
+            for number in numbers:
                 try:
-                    status = exchange(connection, method, paths[number % len(paths)], bodies(number), headers)[0]
+                    body = json.dumps(bodies(number)) if method == "POST" else None
+                    connection.request(method, paths[number % len(paths)], body, headers)
+                    answer = connection.getresponse()
+                    answer.read()
+                    statuses.append(answer.status)
                 except (OSError, http.client.HTTPException) as error:
-                    status = type(error).__name__
+                    statuses.append(type(error).__name__)
                     connection.close()
-                with lock:
-                    statuses[status] += 1
+            connection.close()
 
         with ThreadPoolExecutor(connections) as pool:
             for each in [pool.submit(post) for _ in range(connections)]:
                 each.result()
-        return dict(statuses)
+        return dict(Counter(statuses))
 
     def number_of(self, name: str) -> int:
         """Gradio's number of the page's own function with this name."""
@@ -137,16 +135,6 @@ class Site:
         return self.process.poll() is None
 
 
-def exchange(connection: http.client.HTTPConnection, method: str, path: str, body: object, headers: dict) -> tuple:
-    """(status, headers, text) of one request on an open connection."""
-    if body is not None:
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json"} | headers
-    connection.request(method, path, body, headers)
-    answer = connection.getresponse()
-    return answer.status, dict(answer.getheaders()), answer.read().decode(errors="replace")
-
-
 @contextmanager
 def started(kind: str, folder: Path) -> Iterator[Site]:
     """A server as on one's own machine, or as on a Space, whose log is in this folder."""
@@ -156,11 +144,11 @@ def started(kind: str, folder: Path) -> Iterator[Site]:
 
 
 class Result(NamedTuple):
-    """What was done and what came of it, each a few words; held: whether what must hold did."""
+    """What was done and what came of it, each a few words; held: whether what must hold did, None: not known."""
 
     done: str
     result: str
-    held: bool
+    held: bool | None
 
 
 class Attack(NamedTuple):
