@@ -1,24 +1,34 @@
 """How the page's process ends: with all that it has begun, and with its temporary folder, where zips of results lie."""
 
+import atexit
 import multiprocessing
 import os
 import shutil
+import tempfile
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from duoviz.processes import die_of
 from duoviz.workers.local import end_process, starting
 
-# This process's folders, each removed with it.
-own: list[TemporaryDirectory] = []
+# This process's folders, each before it is made.
+own: list[Path] = []
 
 
 def scratch_folder() -> Path:
     """A new folder, which is removed when this process ends."""
-    own.append(TemporaryDirectory(prefix="duoviz-lab-"))
-    return Path(own[-1].name)
+    own.append(folder := Path(tempfile.gettempdir(), f"duoviz-lab-{uuid4().hex}"))
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@atexit.register
+def remove_own() -> None:
+    """Remove this process's folders; also called where it ends in the midst of anything."""
+    for folder in own:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def end_at_once(number: int, _frame: Any) -> None:
@@ -30,7 +40,7 @@ def end_at_once(number: int, _frame: Any) -> None:
         starting.acquire(timeout=1)
         for worker in multiprocessing.active_children():
             end_process(worker)
-        for folder in (*(each.name for each in own), get_temp_dir()):
-            shutil.rmtree(folder, ignore_errors=True)
+        remove_own()
+        shutil.rmtree(get_temp_dir(), ignore_errors=True)
     finally:
         die_of(number)
