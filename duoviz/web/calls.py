@@ -118,7 +118,7 @@ def read_post(path: str, content: bytes, page: Page) -> Call | None:
     if NUMBERED.fullmatch(path):
         return numbered_call(asked, content, page)
     check_size(content)
-    check(ASKED if path == SERVER else ENDED, asked, content)
+    check(ASKED if path == SERVER else ENDED, asked)
     if path == SERVER and (asked["component_id"], asked["fn_name"]) not in page.servers:
         raise Refused(400, NO_FUNCTION)
     return None
@@ -132,8 +132,7 @@ def named_call(asked: dict, endpoint: str, page: Page, *, listed: bool) -> Call:
     names = page.endpoints[endpoint].names
     if not listed:
         return Call(None, endpoint, arguments(names, asked))
-    beside = {name: value for name, value in asked.items() if name != "data"}
-    check(LISTED, beside, json.dumps(beside).encode())
+    check(LISTED, {name: value for name, value in asked.items() if name != "data"})
     return Call(asked.get("session_hash"), endpoint, arguments(names, asked.get("data")))
 
 
@@ -146,7 +145,7 @@ def numbered_call(asked: dict, content: bytes, page: Page) -> Call:
         raise Refused(400, NO_FUNCTION)
     if not function.has_prompt:
         check_size(content)
-    check(function.schema, asked, content)
+    check(function.schema, asked)
     sent = arguments(page.endpoints[function.endpoint].names, asked["data"]) if function.endpoint else {}
     return Call(asked["session_hash"], function.endpoint, sent)
 
@@ -166,13 +165,12 @@ def parsed(content: bytes) -> dict:
     return asked
 
 
-def check(schema: Any, asked: dict, content: bytes) -> None:
-    """Raise Refused unless a body, parsed and as it came, is as its schema has it."""
+def check(schema: Any, asked: dict) -> None:
+    """Raise Refused unless a body is as its schema has it."""
     try:
         valid = schema.is_valid(asked)
     except UnicodeEncodeError:
-        # What reads a prompt says more of half a character.
-        valid = schema.is_valid(json.loads(outside.SURROGATE.sub(rb"\\u00", content)))
+        raise Refused(422, "The request contains an invalid character (an unpaired surrogate).") from None
     if not valid:
         raise Refused(400, NO_FUNCTION)
 

@@ -3,7 +3,8 @@
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
 
@@ -27,6 +28,8 @@ AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private
 # `session.WAITING_STEP` apart.
 LEAVING = 5.0
 
+Shown = TypeVar("Shown")
+
 
 class Watch(NamedTuple):
     """A job that a visitor watches; left: whether the page gets no more of its events."""
@@ -47,26 +50,41 @@ class Visitors:
     ) -> Generator[str, None, Job | None]:
         """The events of the task that `ask` gives, as values of the tab's component; a mistake is an event too.
 
-        It takes the place of the job that the visitor has here already, which is stopped. before: events that come
-        before its own. Returns the job where it ended by itself.
+        before: events that come before its own. Returns the job where it ended by itself.
         """
-        session = session_of(request)
-        self.end(session)
+        numbers = count()
+
+        def shown(job: Job, events: list[dict]) -> str:
+            number = next(numbers)
+            return batch(job.id, number, events if number else [*before, *events])
+
         try:
-            job = self.started(request, ask)
+            return (yield from self.follow(request, ask, shown))
         except UserError as error:
             yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
             return None
+
+    def follow(
+        self, request: gr.Request, ask: Callable[[], Task], shown: Callable[[Job, list[dict]], Shown]
+    ) -> Generator[Shown, None, Job | None]:
+        """What `shown` makes of the events, as they come, of the task that `ask` gives. Raises UserError at first.
+
+        It takes the place of the job that the visitor has here already, which is stopped. Returns the job where it
+        ended by itself.
+        """
+        session = session_of(request)
+        self.end(session)
+        job = self.started(request, ask)
         mine = self.watched[session] = Watch(job, threading.Event())
         stopped = False
         try:
-            for number, events in enumerate(self.hardware.batches(job)):
+            for events in self.hardware.batches(job):
                 # The page would take values of two jobs in turn for a new job each.
                 if self.watched.get(session) is not mine:
                     return None
                 # Once it has left the queue it counts as stopped, however it ended.
                 stopped = job.stop.is_set()
-                yield batch(job.id, number, events if number else [*before, *events])
+                yield shown(job, events)
             return None if stopped or job.error else job
         finally:
             if self.watched.get(session) is mine:

@@ -16,12 +16,6 @@ def test_the_page_says_what_the_machine_cannot_do(hardware, monkeypatch, gpu, co
     assert texts == ([told] if told else [])
 
 
-def test_a_batch_goes_out_as_it_is(hardware):
-    names = ("watch", "race", "race_like_for_like", "race_with_a_larger_target")
-    streams = [each for each in app.build_app(hardware).fns.values() if each.name in names]
-    assert len(streams) == len(names) and not any(each.postprocess for each in streams)
-
-
 PLACES = "duoviz.web.limits, duoviz.web.session, duoviz.workers.local"
 PAGE = "duoviz.web.start, duoviz.web.app, duoviz.web.serving, duoviz.web.app, duoviz.__main__"
 

@@ -136,14 +136,6 @@ def test_both_forms_of_a_call_are_answered(page):
     assert name == "complete" and result["baselines"]["target"]
 
 
-def test_the_lowest_temperatures_write_the_greedy_text(page):
-    texts = [
-        post(page, "call/v2/generate", SHORT | {"method": method, "temperature": temperature})[1]["text"]
-        for method, temperature in (("vanilla", 0), ("vanilla", 1e-5), ("lookahead", 1e-5), ("duodecoding", 1e-5))
-    ]
-    assert len(set(texts)) == 1
-
-
 @pytest.mark.parametrize("path", ["http://a/b", "HTTPS://a", "https:/a"])
 def test_no_file_is_fetched_from_elsewhere(page, path):
     file = FILE | {"path": path, "orig_name": "a.zip"}

@@ -5,6 +5,7 @@ import json
 import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import gradio as gr
 import pytest
@@ -44,19 +45,14 @@ def questions(tmp_path):
     return written(tmp_path)
 
 
-@pytest.fixture
-def few(tmp_path):
-    """Two good questions and two others."""
-    return written(tmp_path, QUESTIONS[4:])
-
-
 def measurement_of(file, **options):
     """Two lanes on the six good questions of eight."""
     plan = make_plan(quick=True, file=file, methods=["vanilla"], max_new_tokens=8, **options)
     return Measurement(pair="embedded", plan=plan, path=folder_named("mine"))
 
 
-def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, few, monkeypatch):
+def test_a_run_is_shown_as_it_goes_and_has_a_report_at_its_end(hardware, tmp_path, monkeypatch):
+    few = written(tmp_path, QUESTIONS[4:])
     monkeypatch.setattr("duoviz.workers.handlers.LOOK_EVERY", 0)
     job = started(hardware, measurement_of(few))
     events = events_of(hardware, job)
@@ -117,50 +113,52 @@ def lab(shared_hardware):
     return functions(shared_hardware)
 
 
-@pytest.mark.parametrize("name", ["", "../up", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, []])
-def test_a_name_that_cannot_be_is_told(name):
-    with pytest.raises(LabError, match="Name: use letters, digits, spaces, dots, "):
-        folder_named(name)
+ASKED = {"size": "quick", "pair": "embedded", "name": "mine", "tasks": ["qa"], "methods": ["vanilla"]}
+MISTAKES = [
+    *({"name": name} for name in ("", "../up", ".hidden", "x" * 61, "good (loaded)", "a\ud800", None, [])),
+    *({"name": name} for name in ("x.zip", "x.ZIP ", "a b.zip")),
+    *({what: ticked} for what in ("tasks", "methods") for ticked in (None, [], "qa", {}, [["qa"]])),
+]
 
 
-def test_no_run_is_called_as_a_zip(lab):
-    for name in ("x.zip", "x.ZIP ", "a b.zip"):
-        (update,) = lab["measure"](visitor("ann"), "quick", "embedded", name, ["qa"], ["vanilla"])
-        assert "Name: leave out .zip" in next(iter(update.values())), name
-    assert not available(recorded_only=False) and not list(own_folder().glob("*"))
+@pytest.mark.parametrize("changes", MISTAKES, ids=[str(number) for number in range(len(MISTAKES))])
+def test_a_measurement_that_cannot_be_is_told(lab, changes):
+    (update,) = lab["measure"](visitor("ann"), **ASKED | changes)
+    wrong, told = "Name: use letters, digits, spaces, dots, ", by_id(update)["lab-status"]
+    if "name" not in changes:
+        wrong = f"Choose at least one {next(iter(changes)).removesuffix('s')}."
+    elif ".zip" in str(changes["name"]).lower():
+        wrong = "Name: leave out .zip"
+    assert wrong in told and not list(own_folder().glob("*"))
 
 
 def measuring(hardware, questions, monkeypatch):
     """What the page gets of a run of Ann's."""
     plan = measurement_of(questions).plan
     monkeypatch.setattr(page, "make_plan", lambda **options: plan)
-    return functions(hardware)["measure"](visitor("ann"), "quick", "embedded", "mine", ["qa"], ["vanilla"])
+    return functions(hardware)["measure"](visitor("ann"), **ASKED)
 
 
-def test_a_visitor_who_leaves_at_once_leaves_no_run_behind(hardware, questions, monkeypatch):
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_run_that_ends_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch, leaves):
     hold_after(0, monkeypatch)
     stream = measuring(hardware, questions, monkeypatch)
     shown = by_id(next(stream))
+    (job,) = hardware.queue.jobs
     assert not shown["lab-save"]["interactive"]
-    (job,) = hardware.queue.jobs
-    stream.close()
-    assert job.stop.is_set() and not hardware.queue
-    wait_until(job.future.done)
-
-
-def test_a_run_that_is_stopped_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch):
-    hold_after(0, monkeypatch)
-    stream = measuring(hardware, questions, monkeypatch)
-    shown = by_id(next(stream))
-    (job,) = hardware.queue.jobs
+    if leaves:
+        stream.close()
+        assert job.stop.is_set() and not hardware.queue
     job.stop.set()
     for updates in stream:
         shown |= by_id(updates)
-    assert "Stopped" in shown["lab-status"] and not {"lab-view", "lab-about", "lab-results"} & set(shown)
-    assert not available(recorded_only=False)
+    assert leaves or "Stopped" in shown["lab-status"]
+    assert not {"lab-view", "lab-about", "lab-results"} & set(shown) and not available(recorded_only=False)
+    wait_until(job.future.done)
 
 
-def test_a_runs_first_results_close_the_part_of_others(hardware, few, monkeypatch):
+def test_a_runs_first_results_close_the_part_of_others(hardware, tmp_path, monkeypatch):
+    few = written(tmp_path, QUESTIONS[4:])
     monkeypatch.setattr("duoviz.workers.handlers.LOOK_EVERY", 0)
     first = None
     for updates in measuring(hardware, few, monkeypatch):
@@ -193,6 +191,12 @@ def copied(finished, name="mine"):
     return shutil.copytree(finished, folder_named(name))
 
 
+def zip_of(path, file):
+    """A run as a zip in this file."""
+    file.write_bytes(zipped(path))
+    return str(file)
+
+
 def made(hardware, questions, name="mine", **options):
     """A finished run of the user's, made anew."""
     task = Measurement(pair="embedded", plan=measurement_of(questions, **options).plan, path=folder_named(name))
@@ -203,14 +207,13 @@ def made(hardware, questions, name="mine", **options):
 def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(
     hardware, lab, finished, questions, tmp_path
 ):
-    file = tmp_path / "good.zip"
-    file.write_bytes(zipped(copied(finished, "earlier")))
-    update, told = take_in(str(file), ["earlier"])
+    file = zip_of(copied(finished, "earlier"), tmp_path / "good.zip")
+    update, told = take_in(file, ["earlier"])
     assert told == "" and update["value"] == ["earlier", "good (loaded)"]
     assert set(update["choices"]) == {"earlier", "good (loaded)"}
     own = made(hardware, questions, "good", repeats=2)
     found = available(recorded_only=False)
-    assert found["good"] == own and found["good (loaded)"].read_bytes() == file.read_bytes()
+    assert found["good"] == own and found["good (loaded)"].read_bytes() == Path(file).read_bytes()
     show = lab["show"]
     for names, answers, other in ((["good"], 24, 12), (["good (loaded)"], 12, 24)):
         shown = by_id(show(names, "environment"))
@@ -226,21 +229,23 @@ def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(
 
 
 def test_what_is_loaded_replaces_nothing(finished, tmp_path):
-    path, file = copied(finished), tmp_path / "mine.zip"
-    file.write_bytes(zipped(path))
-    (tmp_path / "recorded" / "mine.zip").write_bytes(file.read_bytes())
-    # As earlier versions kept it.
-    (own_folder() / "mine.zip").write_bytes(file.read_bytes())
+    path = copied(finished)
+    # The last as earlier versions kept it.
+    for folder in (tmp_path, tmp_path / "recorded", own_folder()):
+        file = zip_of(path, folder / "mine.zip")
     assert set(available(recorded_only=False)) == {"mine", "mine (recorded)", "mine (loaded)"}
     with ThreadPoolExecutor() as pool:
-        updates = list(pool.map(lambda _: take_in(str(file), [])[0], range(8)))
+        updates = list(pool.map(lambda _: take_in(file, [])[0], range(8)))
     names = [update["value"][0] for update in updates]
     assert set(names) == {f"mine {number} (loaded)" for number in range(2, 10)}
     found = available(recorded_only=False)
     assert all(load(found[name]).rows == load(path).rows for name in names) and len(found) == 11
     assert available(recorded_only=True).keys() == {"mine (recorded)"}
-    file.write_bytes(b"nothing")
-    assert "holds no Lab results" in take_in(str(file), [])[1] and len(available(recorded_only=False)) == 11
+    (tmp_path / "nothing.zip").write_bytes(b"nothing")
+    assert (
+        "holds no Lab results" in take_in(str(tmp_path / "nothing.zip"), [])[1]
+        and len(available(recorded_only=False)) == 11
+    )
     assert not list(loaded_folder().glob("*.part"))
 
 
@@ -299,22 +304,14 @@ def test_what_reads_and_draws_takes_turns(hardware):
 
 
 def test_what_is_loaded_beside_many_takes_the_place_of_the_first(finished, tmp_path):
-    file = tmp_path / "good.zip"
-    file.write_bytes(zipped(copied(finished)))
-    update, told = take_in(str(file), ["mine", "mine", [], *"abcdef"])
+    file = zip_of(copied(finished), tmp_path / "good.zip")
+    update, told = take_in(file, ["mine", "mine", [], *"abcdef"])
     assert told == "" and update["value"] == ["b", "c", "d", "e", "f", "good (loaded)"]
     assert "choose a .zip of results" in take_in(None, [])[1]
 
 
-@pytest.mark.parametrize("ticked", [None, [], "qa", {}, [["qa"]]])
-def test_what_is_no_list_of_ticks_is_told(lab, ticked):
-    for tasks, methods, what in ((ticked, ["vanilla"], "task"), (["qa"], ticked, "method")):
-        (update,) = lab["measure"](visitor("ann"), "quick", "embedded", "mine", tasks, methods)
-        assert f"Choose at least one {what}." in by_id(update)["lab-status"]
-
-
 def test_folders_of_strangers_have_names_that_a_page_can_show_and_replace_nothing(finished, tmp_path):
-    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(copied(finished)))
+    zip_of(copied(finished), tmp_path / "recorded" / "then.zip")
     for name in ("then (recorded)", "=1+1", b"\xff".decode(errors="surrogateescape")):
         shutil.copytree(finished, own_folder() / name)
     (own_folder() / "empty" / "answers").mkdir(parents=True)
@@ -344,7 +341,7 @@ def test_only_what_came_along_is_shown_as_it_was_kept(lab, finished):
 
 
 def test_a_space_shows_recorded_results_and_runs_nothing(make_hardware, finished, tmp_path):
-    (tmp_path / "recorded" / "then.zip").write_bytes(zipped(copied(finished)))
+    zip_of(copied(finished), tmp_path / "recorded" / "then.zip")
     space = build_app(make_hardware(on_space=True))
     ids = {getattr(block, "elem_id", None) for block in space.blocks.values()}
     assert {"lab-results", "lab-save", "lab-view"} <= ids

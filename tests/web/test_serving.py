@@ -112,18 +112,6 @@ def test_a_run_that_nobody_listens_to_any_longer_ends_and_leaves_nothing(fresh, 
     wait_until(lambda: not len(fresh.hardware.queue) and nothing_kept(fresh))
 
 
-def test_on_a_space_an_address_has_two_places_whatever_sessions_it_names(space, endless):
-    body = {"prompt": "hello", "method": endless}
-    # What a client writes into the header itself is of no use to it.
-    streams = []
-    for number in (1, 2):
-        streams.append(space.begin(body, X_Forwarded_For=f"9.9.9.{number}, 8.8.8.8"))
-        wait_until(lambda number=number: len(space.hardware.queue) == number)
-    status, _, told = space.ask("POST", GENERATE, body, X_Forwarded_For="9.9.9.3, 8.8.8.8")
-    assert status == 422 and "2 of your runs are already waiting" in told.decode()
-    assert space.ask("POST", GENERATE, body, X_Forwarded_For="1.1.1.1")[0] == 200
-
-
 def test_on_a_space_a_prompt_of_too_many_tokens_ends_its_run_before_it_is_read(space):
     answer = space.begin({"prompt": "\U0001f9ff" * 1500}).getresponse().read().decode()
     assert "The prompt is too long" in answer and not space.hardware.queue

@@ -1,15 +1,12 @@
 """What the tabs share, and the script that shares it."""
 
-import re
 from dataclasses import fields
 
 import pytest
 
 from duoviz.decoding.settings import Settings
-from duoviz.web.app import LESSONS, build_app
+from duoviz.web.app import build_app
 from duoviz.web.components import ShareBar
-from duoviz.web.front import SOURCES
-from tests.parts import TESTS
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +44,3 @@ def test_every_tab_has_a_link(demo):
     tabs = [each["props"] for each in demo.config["components"] if each["type"] == "tabitem"]
     assert list(site(demo)["pages"]) == [tab["id"] for tab in tabs]
     assert all(tab["elem_id"] == f"tab-{tab['id']}" for tab in tabs)
-
-
-def test_the_readmes_name_what_a_link_may_leave_on_the_page():
-    script = (SOURCES / "share" / "limits.js").read_text(encoding="utf-8")
-    tables = ("CONTROLS", "KEY_CONTROLS")
-    controls, keys = (re.search(rf"const {name} = \{{(.*?)\n\}};", script, re.DOTALL).group(1) for name in tables)
-    names = set(re.findall(r"^  (\w+): ", controls, re.MULTILINE))
-    assert {"prompt", "step", "pages"} < names and set(re.findall(r': "(\w+)"', keys)) <= names
-    for readme in (TESTS.parent / "docs" / "sharing.md", LESSONS / "README.md"):
-        told = readme.read_text(encoding="utf-8")
-        assert {name for name in names if f"`{name}`" not in told} == set()

@@ -23,11 +23,10 @@ from duoviz.lab.tasks import TASKS, LabError
 from duoviz.models.registry import PAIRS, first_pair
 from duoviz.web.components import ResultsView, view_value
 from duoviz.web.ending import scratch_folder
-from duoviz.web.heads import client_of_request, session_of
 from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
 from duoviz.web.session import Hardware
-from duoviz.web.visitors import AT_ONCE
+from duoviz.web.visitors import AT_ONCE, Visitors
 from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Measurement
 
@@ -253,45 +252,37 @@ def take_in(path: str | None, chosen: object) -> tuple[object, object]:
 
 def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, download, board: Board) -> Dependency:
     """Bind the buttons to runs on the hardware. Returns the event of a run, for what follows its end."""
-    jobs: dict[str, Job] = {}
+    visitors = Visitors(hardware)
 
     def measure(request: gr.Request, size, pair, name, tasks, methods) -> Iterator[Updates]:
         """Run what was chosen, and show it as it fills."""
-        try:
+        # Not an update of its own: only following ends the run of a visitor who leaves.
+        first: Updates = {download: gr.update(interactive=False)}
+        is_filled = False
+
+        def ask() -> Measurement:
             plan = make_plan(quick=size == "quick", tasks=checked("task", tasks), methods=checked("method", methods))
-            path = folder_named(name)
-            job = Job(task=Measurement(pair=pair, plan=plan, path=path), client=client_of_request(request))
-            hardware.start(job)
+            return Measurement(pair=pair, plan=plan, path=folder_named(name))
+
+        def shown(job: Job, events: list[dict]) -> Updates:
+            nonlocal first, is_filled
+            updates, first = first | updates_of(events, board, "" if is_filled else None), {}
+            if board.view in updates:
+                # What is opened now is the run's.
+                names = list(available(recorded_only=False))
+                updates[chosen] = gr.update(choices=names, value=[folder_named(name).name])
+                if not is_filled:
+                    updates[part] = ""
+                is_filled = True
+            return updates
+
+        try:
+            yield from visitors.follow(request, ask, shown)
         except UserError as error:
             yield {board.status: mistake(str(error))}
-            return
-        jobs[session_of(request)] = job
-        # Not an update of its own: only `batches` stops the run of a visitor who leaves.
-        updates: Updates = {download: gr.update(interactive=False)}
-        is_filled = False
-        try:
-            for events in hardware.batches(job):
-                updates |= updates_of(events, board, "" if is_filled else None)
-                if board.view in updates:
-                    # What is opened now is the run's.
-                    names = list(available(recorded_only=False))
-                    updates[chosen] = gr.update(choices=names, value=[path.name])
-                    if not is_filled:
-                        updates[part] = ""
-                    is_filled = True
-                yield updates
-                updates = {}
-        finally:
-            if jobs.get(session_of(request)) is job:
-                del jobs[session_of(request)]
-
-    def stop(request: gr.Request) -> None:
-        """End this visitor's run; what is finished is kept."""
-        if job := jobs.get(session_of(request)):
-            job.stop.set()
 
     # Not queued, so that it reaches a run however many others wait.
-    halt.click(stop, queue=False, api_visibility="private")
+    halt.click(visitors.stop, queue=False, api_visibility="private")
     return go.click(measure, list(inputs.values()), [chosen, part, download, *board.components], **QUIET)
 
 
