@@ -14,7 +14,7 @@ from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.pair import Pair
 from duoviz.runs import add_event, new_trace
 from duoviz.trace.metrics import metrics
-from duoviz.workers.tasks import Answers, Cancel, Comparison, Measurement, Run, Survey
+from duoviz.workers.tasks import Answers, Comparison, Measurement, Run, Survey
 
 # Seconds between two drawings of the tables and figures in a run of the Lab; between two answers, so that none is
 # slowed by it.
@@ -23,19 +23,13 @@ BEGUN = {"type": "begun"}
 
 
 class CancelToken:
-    """Whether the running assignment is to end. number: the assignment's; latest: the last Cancel that arrived."""
+    """Whether the running assignment is to end. number: the assignment's; latest: the last one that was cancelled."""
 
     def __init__(self):
-        self.number, self.latest = 0, Cancel(0)
+        self.number = self.latest = 0
 
     def __call__(self) -> bool:
-        return self.latest.number >= self.number
-
-    def explained(self, event: dict) -> dict:
-        """An event of a run; the end of one that was cancelled says why."""
-        if event["type"] == "end" and event["end"]["stopped"] == "stopped":
-            return event | {"end": event["end"] | self.latest.reason}
-        return event
+        return self.latest >= self.number
 
 
 def check_tokens(task: Run | Comparison, pair: Pair) -> None:
@@ -53,7 +47,6 @@ def run(engine: Engine, task: Run, cancelled: CancelToken) -> Iterator[dict]:
     check_tokens(task, engine.pair)
     trace = new_trace()
     for event in runner.stream(engine, task.method, task.prompt, task.settings, raw=task.raw, stopped=cancelled):
-        event = cancelled.explained(event)
         add_event(trace, event)
         if event["type"] == "header":
             yield BEGUN
@@ -71,7 +64,7 @@ def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterato
     for number, event in enumerate(events):
         if not number:
             yield BEGUN
-        yield from race.shown(cancelled.explained(event))
+        yield from race.shown(event)
     if not race.rows and race.errors:
         yield {"type": "error", "message": next(iter(race.errors.values()))}
         return

@@ -233,19 +233,19 @@ class Pool:
     def follow(self, slot: WorkerSlot, job: Job, assignment: Assignment) -> None:
         """Send an assignment and handle its events until it ends; cancel it if the job must stop. Raises WorkerDied."""
         assert slot.worker
-        worker, cancelled_at, wanted = slot.worker, None, False
+        worker, reason, cancelled_at, wanted = slot.worker, None, 0.0, False
         worker.send(assignment)
         while True:
             event = worker.receive(GLANCE)
-            if cancelled_at is None and (reason := job.stop_reason()):
+            if reason is None and (reason := job.stop_reason()):
                 cancelled_at = time.monotonic()
-                worker.send(Cancel(assignment.number, reason))
-            if cancelled_at and time.monotonic() - cancelled_at > (ENDING if job.begun else LETTING_GO):
+                worker.send(Cancel(assignment.number))
+            if reason and time.monotonic() - cancelled_at > (ENDING if job.begun else LETTING_GO):
                 raise WorkerDied("The process that ran this did not stop, and was ended")
             if event and event["type"] == "done":
                 return
             if event:
-                self.note(slot, job, event)
+                self.note(slot, job, explained(event, reason) if reason else event)
                 wanted = wanted or event["type"] == "exclusive"
             if wanted and self.granted(slot):
                 worker.send(Exclusive(assignment.number))
@@ -318,3 +318,12 @@ class Pool:
     def longest_prompt(self, pair: str) -> int | None:
         """How many characters a prompt may have; None where no worker has loaded the pair."""
         return next((slot.longest_prompt for slot in self.slots if slot.loaded == pair), None)
+
+
+def explained(event: dict, reason: dict[str, str]) -> dict:
+    """An event of a job that was cancelled; the end of its run says why."""
+    if event["type"] == "lane":
+        return event | {"event": explained(event["event"], reason)}
+    if event["type"] == "end" and event.get("end", {}).get("stopped") == "stopped":
+        return event | {"end": event["end"] | reason}
+    return event

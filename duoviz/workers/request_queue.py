@@ -88,7 +88,7 @@ class Job:
             self.future.set_result(None)
 
     def stop_reason(self) -> dict[str, str] | None:
-        """Why it is to end, see `Cancel`; None if it goes on."""
+        """Why it is to end, as the end of its run says it; None if it goes on."""
         if self.stop.is_set() or self.late():
             return STOPPED
         if time.monotonic() <= self.deadline:

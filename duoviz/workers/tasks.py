@@ -124,10 +124,9 @@ class Assignment(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """End the assignment of this number. reason: what the end of its run says."""
+    """End the assignment of this number."""
 
     number: int
-    reason: Mapping[str, str] = STOPPED
 
 
 class Exclusive(NamedTuple):

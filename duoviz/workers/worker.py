@@ -58,7 +58,7 @@ class Worker:
     def tell(self, message: Cancel | Exclusive) -> None:
         """Handle a message about the running assignment; from any thread."""
         if isinstance(message, Cancel):
-            self.cancelled.latest = max(self.cancelled.latest, message, key=lambda each: each.number)
+            self.cancelled.latest = max(self.cancelled.latest, message.number)
         elif message.number == self.cancelled.number:
             self.exclusive.set()
 

@@ -4,7 +4,6 @@ A GPU is lent for one task at a time, for as many seconds as were asked for. A f
 gets the same GPU again. The page's process loads the pair once, and starts each place's draft before the first fork.
 """
 
-import json
 import logging
 import multiprocessing
 import os
@@ -13,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import copy_context
-from ctypes import c_char, c_double, c_long
+from ctypes import c_double, c_long
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -30,10 +29,9 @@ from duoviz.errors import first_line
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
-from duoviz.workers.handlers import CancelToken
 from duoviz.workers.local import number_of_workers, shares
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import STOPPED, Assignment, Cancel, Comparison, Exclusive, Load, Run, Task, WorkerDied
+from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Run, Task, WorkerDied
 from duoviz.workers.worker import Worker
 
 FORK = multiprocessing.get_context("fork")
@@ -43,7 +41,6 @@ BEGINNING = 10
 SLACK = 2
 # As few characters as a token has on average, for the length of a prompt that nobody has tokenized yet.
 CHARACTERS_A_TOKEN = 2
-LONGEST_REASON = 1000
 ONE_PAIR = "On ZeroGPU this page has one pair, {}. Choose that one, or run duoviz on your own machine."
 REFUSED = "ZeroGPU lends no GPU for this run ({}): log in on huggingface.co for a larger quota, or try again later."
 TAKEN = "ZeroGPU took the GPU back: a run may not take longer than it asked for"
@@ -84,7 +81,7 @@ class SharedDraft(ProcessDraft):
 class Place:
     """What a place's forks inherit: its engine, whose draft runs, and memory that they share with the page's process.
 
-    number, reason: of the latest Cancel. granted: the assignment that may measure. process: the fork at work, or 0.
+    number: of the latest Cancel. granted: the assignment that may measure. process: the fork at work, or 0.
     pass_seconds, row_seconds: of the target's forward pass over one token, and for each further one; 0: not measured.
     """
 
@@ -92,16 +89,11 @@ class Place:
         self.pair = pair
         self.number, self.granted, self.process = (FORK.RawValue(c_long, 0) for _ in range(3))
         self.pass_seconds, self.row_seconds = (FORK.RawValue(c_double, 0) for _ in range(2))
-        self.reason = FORK.RawArray(c_char, LONGEST_REASON)
         self.start()
 
     def start(self) -> None:
         self.draft = SharedDraft(self.pair.draft.load, self.pair.cores)
         self.engine = Engine(self.pair, draft=self.draft)
-
-    def cancel(self, message: Cancel) -> None:
-        self.reason.value = json.dumps(dict(message.reason)).encode()
-        self.number.value = message.number
 
     def learn(self) -> None:
         """Tell the page's process, from a fork, what this fork has measured."""
@@ -131,13 +123,6 @@ class ForkCancelToken:
 
     def __call__(self) -> bool:
         return self.place.number.value >= self.number
-
-    @property
-    def latest(self) -> Cancel:
-        return Cancel(self.place.number.value, json.loads(self.place.reason.value or json.dumps(STOPPED)))
-
-    def explained(self, event: dict) -> dict:
-        return CancelToken.explained(self, event)  # pyright: ignore[reportArgumentType]
 
     def clear(self) -> None:
         self.place.granted.value = 0
@@ -191,7 +176,7 @@ class ZeroWorker:
     def send(self, message: Any) -> None:
         place = PLACES[self.number]
         if isinstance(message, Cancel):
-            place.cancel(message)
+            place.number.value = message.number
         elif isinstance(message, Exclusive):
             place.granted.value = message.number
         elif message.task.pair != self.name:

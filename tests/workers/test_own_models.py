@@ -1,6 +1,5 @@
 """Models of one's own that misbehave: their visitor has a sentence, and the next visitor's run goes on."""
 
-from contextlib import contextmanager
 from functools import partial
 
 import pytest
@@ -8,25 +7,17 @@ import pytest
 from duoviz.models import bounds
 from duoviz.workers import pool as pool_module
 from duoviz.workers.local import LocalWorker
-from duoviz.workers.pool import Pool, WorkerSlot
-from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
+from duoviz.workers.pool import WorkerSlot
 from tests.models.hostile import PROMPT, hostile
-from tests.starts import forking
 from tests.until import has_ended, wait_until
-from tests.workers.loads import own, run_of
-from tests.workers.test_local import last_of
+from tests.workers.loads import last_of, own, pool_of, run_of
 
 pytestmark = pytest.mark.thorough
 
 
-@contextmanager
 def one_worker(*, seconds):
     """A pool of one worker, in which a text may take so many seconds of processor time."""
-    pool = Pool([WorkerSlot(start=partial(LocalWorker, load=partial(own, seconds=seconds)))], RequestQueue(UNBOUNDED))
-    with forking():
-        pool.start()
-        yield pool
-        pool.close()
+    return pool_of([WorkerSlot(start=partial(LocalWorker, load=partial(own, seconds=seconds)))])
 
 
 def submitted(pool, pair):

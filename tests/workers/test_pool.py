@@ -12,7 +12,7 @@ from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load
 from duoviz.workers.worker import Worker
 from tests.tiny import tiny_engine
 from tests.until import wait_until
-from tests.workers.loads import run_of
+from tests.workers.loads import run_of, running
 
 
 class Played:
@@ -70,13 +70,6 @@ def submitted(pool, *jobs):
     for job in jobs:
         pool.submit(job)
     return jobs
-
-
-def running(pool, *jobs):
-    """The slots of these jobs, once they decode."""
-    submitted(pool, *jobs)
-    wait_until(lambda: all(job.begun for job in jobs))
-    return [next(slot for slot in pool.slots if slot.job is job) for job in jobs]
 
 
 def comparison():

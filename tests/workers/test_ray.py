@@ -8,13 +8,10 @@ import pytest
 
 from duoviz.decoding.settings import SettingsError
 from duoviz.workers import ray as ray_module
-from duoviz.workers.pool import Pool
 from duoviz.workers.ray import cluster_slots
-from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 from tests.tiny import tiny_engine
 from tests.until import wait_until
-from tests.workers.loads import run_of, tiny
-from tests.workers.test_local import begun, last_of, texts
+from tests.workers.loads import last_of, pool_of, run_of, running, texts, tiny
 from tests.workers.test_questions import plan_in, shared_and_alone
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
@@ -26,10 +23,8 @@ def started():
     if psutil.cpu_count() < 2:
         pytest.skip("two places need two cores")
     slots = cluster_slots("local", "2", partial(tiny, make=tiny_engine))
-    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)))
-    pool.start("embedded")
-    yield pool
-    pool.close()
+    with pool_of(slots, "embedded") as pool:
+        yield pool
     ray.shutdown()
 
 
@@ -42,7 +37,7 @@ def pool(started):
 
 def test_two_workers_stream_at_once_one_is_stopped_and_one_killed(pool):
     stopped, lost = run_of("endless"), run_of("endless")
-    _, slot = begun(pool, stopped, lost)
+    _, slot = running(pool, stopped, lost)
     assert len({slot.name for slot in pool.slots}) == 2 and len({slot.machine for slot in pool.slots}) == 1
     # A worker does not give way to other work.
     actors = [child for child in psutil.Process().children(recursive=True) if child.name().startswith("ray::Actor")]

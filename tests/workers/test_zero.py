@@ -11,13 +11,10 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.models.registry import first_pair
 from duoviz.workers import zero
-from duoviz.workers.pool import Pool
-from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
 from tests.children import engine_with_draft
 from tests.starts import forking
 from tests.until import has_ended, wait_until
-from tests.workers.loads import run_of, tiny
-from tests.workers.test_local import begun, last_of, texts
+from tests.workers.loads import last_of, pool_of, run_of, running, text_of, texts, tiny
 
 CONTEXT = multiprocessing.get_context("fork")
 VISITOR = ContextVar("visitor", default="nobody")
@@ -101,12 +98,9 @@ def served():
         tiny("", None, None, draft=False, make=lambda: None)
         patch.setitem(sys.modules, "spaces", spaces)
         patch.setattr(zero, "available_cores", lambda: [core, core])
-        pool = Pool(
-            zero.zero_slots("embedded", "2", 60, lambda name: engine_with_draft().pair), RequestQueue(UNBOUNDED, 2)
-        )
-        pool.start("embedded")
-        yield spaces, pool
-        pool.close()
+        slots = zero.zero_slots("embedded", "2", 60, lambda name: engine_with_draft().pair)
+        with pool_of(slots, "embedded") as pool:
+            yield spaces, pool
         wait_until(lambda: all(has_ended(place.draft.process.pid) for place in zero.PLACES))
     for process in spaces.processes:
         process.kill()
@@ -121,11 +115,6 @@ def spaces(served):
 def pool(served):
     wait_until(lambda: all(slot.loaded and not slot.job for slot in served[1].slots))
     return served[1]
-
-
-def text_of(pool, job):
-    pool.submit(job)
-    return last_of(job)["end"]["text"]
 
 
 def test_ten_runs_use_one_fork_and_its_memory_again(pool, spaces):
@@ -143,7 +132,7 @@ def test_ten_runs_use_one_fork_and_its_memory_again(pool, spaces):
 def test_two_at_once_one_stopped_one_past_its_duration(pool, spaces):
     stopped, other = run_of("endless"), run_of("endless")
     # Two forks, for the test before left one at most.
-    begun(pool, stopped, other)
+    running(pool, stopped, other)
     stopped.stop.set()
     assert last_of(stopped)["end"]["stopped"] == "stopped" and not other.future.done()
     assert text_of(pool, run_of("duodecoding", "tell me")) == texts(["tell me"])[0] and len(spaces.processes) == 2
