@@ -121,10 +121,7 @@ def publish(
     hardware: one of HARDWARE; None leaves it as it is. private: hide the Space; False leaves it as it is.
     progress: called with a fraction of 1 and a sentence. Raises SpaceError.
     """
-    files = space_files(root)
-    check(root, files, name, hardware)
-    additions = read(root, files)
-    tell_left_out(root, files, progress)
+    additions = read(root, name, hardware, progress)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
     with hub_errors_in_words(name, user=None):
@@ -135,7 +132,8 @@ def publish(
     if (hardware or hardware_of(space)) == SpaceHardware.ZERO_A10G:
         additions = [for_zero(addition) for addition in additions]
     progress(0.1, f"Sending what has changed of {summary(additions)}")
-    gone = sorted(file for file in content(space) - set(files) if file.startswith(OURS))
+    sent = {addition.path_in_repo for addition in additions}
+    gone = sorted(file for file in content(space) - sent if file.startswith(OURS))
     commit = send(api, name, user, additions, gone)
     progress(1.0, "The files were up to date" if commit == space.sha else "Sent: the hub builds and starts it now")
     return f"{api.endpoint}/spaces/{name}"
@@ -143,17 +141,9 @@ def publish(
 
 def rehearse(root: Path, name: str, *, hardware: str | None = None, progress: Progress = no_progress) -> list[str]:
     """What `publish` would send: a line for each file, and their sum. Asks no hub. Raises SpaceError."""
-    files = space_files(root)
-    check(root, files, name, hardware)
-    additions = read(root, files)
-    tell_left_out(root, files, progress)
+    additions = read(root, name, hardware, progress)
     lines = [f"{addition.upload_info.size:>12,}  {addition.path_in_repo}" for addition in additions]
     return [*lines, f"{name} would hold {summary(additions)}; nothing was sent."]
-
-
-def tell_left_out(root: Path, files: list[str], progress: Progress) -> None:
-    if left_out := sorted(matching(root) - set(files)):
-        progress(0.0, f"Left out, as git does not track it: {', '.join(left_out)}")
 
 
 def summary(additions: list[CommitOperationAdd]) -> str:
@@ -181,9 +171,12 @@ def check(root: Path, files: list[str], name: str, hardware: str | None) -> None
         raise SpaceError(f"{root} is incomplete: it lacks {', '.join(lacking)}.")
 
 
-def read(root: Path, files: list[str]) -> list[CommitOperationAdd]:
-    """The files as the hub's client sends them. Raises SpaceError where one cannot be read."""
-    additions = []
+def read(root: Path, name: str, hardware: str | None, progress: Progress) -> list[CommitOperationAdd]:
+    """The files as the hub's client sends them. Raises SpaceError for what shows before the hub is asked."""
+    files, additions = space_files(root), []
+    check(root, files, name, hardware)
+    if left_out := sorted(matching(root) - set(files)):
+        progress(0.0, f"Left out, as git does not track it: {', '.join(left_out)}")
     for file in files:
         try:
             additions.append(CommitOperationAdd(file, root / file))

@@ -43,11 +43,9 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
     if recorded_only:
         return recorded
-    own = [path for path in own_folder().glob("*") if is_results(path) and (is_zip(path) or has_answers(path))]
-    # Earlier versions kept zips beside the runs.
-    zips = [path for path in (*own, *loaded_folder().glob("*")) if is_zip(path)]
-    stored = [(plain_name(path.name), path) for path in own if path not in zips]
-    stored += [(f"{plain_name(path.stem)} (loaded)", path) for path in zips]
+    own = [path for path in own_folder().glob("*") if is_results(path) and has_answers(path)]
+    stored = [(plain_name(path.name), path) for path in own]
+    stored += [(f"{plain_name(path.stem)} (loaded)", path) for path in loaded_folder().glob("*") if is_zip(path)]
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 

@@ -119,13 +119,6 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch):
     assert lane_events(events, "DuoDecoding")[-1]["end"]["stopped"] == "error"
 
 
-def test_where_no_side_can_run_the_comparison_fails_with_the_sentence(hardware):
-    job = started(hardware, comparison(prompt="x" * 300))
-    events = events_of(hardware, job)
-    assert "too long" in events[-1]["message"] and events[-1]["type"] == "error" and job.ended is None
-    assert "too long" in job.error
-
-
 def test_a_comparison_has_one_place_in_the_line_and_one_time_and_its_end_keeps_what_was_written(make_hardware, endless):
     hardware = make_hardware(
         lambda name, progress: held_engine(lambda: worker_of(hardware).cancelled()), run_seconds=90

@@ -294,15 +294,6 @@ def test_who_listens_is_left_alone_and_who_stops_is_waited_for(tracked):
     assert tracked.unheard(2) == ["ann"]
 
 
-def test_an_event_is_heard_once_its_session_has_a_listener_and_from_then_on(tracked):
-    later, again = (Event(Client("ann"), run=False) for _ in range(2))
-    assert not tracked.event.heard.is_set()
-    with tracked.tracker.listening(tracked.tracker.of("ann")):
-        tracked.tracker.opened("ann", "two", later)
-    tracked.tracker.opened("ann", "three", again)
-    assert tracked.event.heard.is_set() and later.heard.is_set() and not again.heard.is_set()
-
-
 def test_what_was_asked_for_counts_until_it_is_delivered(tracked):
     other = Event(Client("bob"), run=False)
     tracked.tracker.opened("bob", "two", other)

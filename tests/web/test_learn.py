@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.lab.plan import lane_labels
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.runner import collect, stream
 from duoviz.web.app import LESSONS
@@ -17,8 +16,6 @@ from duoviz.web.lessons.facts import FORMS, Facts
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.iterations import CONDITIONS, FIGURE_MARKS, MARKS, MEASURES, PARTS
 from duoviz.web.lessons.page import PAGE_FIELDS, QUESTION_FIELDS
-from duoviz.web.lessons.source import read_glossary
-from duoviz.web.pages.compare import title
 from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 
@@ -40,14 +37,6 @@ def test_the_readme_names_the_whole_vocabulary():
     traces = read_traces(TRACES, [])
     names = {*FORMS, *Facts(traces, "vanilla").names} - {*METHODS, *traces["vanilla"]["header"]}
     assert {name for name in names if not re.search(rf"`{name}(\(\w?\))?`", told)} == set()
-
-
-def test_a_method_has_one_title_everywhere_and_the_glossary_has_it():
-    titles = {id: method.title for id, method in METHODS.items()}
-    assert {lane: label for lane, label in lane_labels().items() if lane in METHODS} == titles
-    assert {method: title(method, Settings()) for method in METHODS} == titles
-    terms = {form for term in read_glossary(LESSONS / "glossary.md") for form in term.forms}
-    assert set(titles.values()) <= terms
 
 
 def test_the_figure_of_the_cache_agrees_with_the_next_iteration():

@@ -230,8 +230,8 @@ def test_what_was_loaded_and_what_is_run_are_told_apart_whatever_their_names(
 
 def test_what_is_loaded_replaces_nothing(finished, tmp_path):
     path = copied(finished)
-    # The last as earlier versions kept it.
-    for folder in (tmp_path, tmp_path / "recorded", own_folder()):
+    loaded_folder().mkdir()
+    for folder in (tmp_path, tmp_path / "recorded", loaded_folder()):
         file = zip_of(path, folder / "mine.zip")
     assert set(available(recorded_only=False)) == {"mine", "mine (recorded)", "mine (loaded)"}
     with ThreadPoolExecutor() as pool:
@@ -254,14 +254,6 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file"))
     with pytest.raises(LabError, match="The results cannot be kept in .*: Not a directory"):
         keep_loaded(tmp_path / "file")
-
-
-def test_results_that_cannot_be_zipped_are_shown_and_the_reason_with_them(hardware, finished, tmp_path, monkeypatch):
-    copied(finished)
-    monkeypatch.setattr(page, "scratch_folder", lambda: tmp_path / "away")
-    updates = by_id(functions(hardware)["show"](["mine"], ""))
-    assert "away/mine: No such file or directory." in updates["lab-status"]
-    assert updates["lab-view"] and not updates["lab-save"]["interactive"]
 
 
 ODD = [None, "mine", {}, [["mine"]], [5, "gone"], ["\ud800"], ["mine"] * 10**5]

@@ -1,6 +1,5 @@
 """The page as it is served, on this machine: what it gives out, what it keeps, and when connections and runs end."""
 
-import hashlib
 import json
 import logging
 import re
@@ -19,7 +18,6 @@ from duoviz.web.app import build_app
 from duoviz.web.components import Visualizer
 from duoviz.web.gradio_internals import Connection
 from duoviz.web.pages import live
-from duoviz.web.replay import replay_parts
 from tests.app import ROOT
 from tests.until import wait_until
 from tests.web.served import GENERATE, served
@@ -150,15 +148,6 @@ def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(
     for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):
         assert page.ask("GET", path)[0] == 404
     assert page.ask("GET", f"/gradio_api/file={file}")[0] == 403
-
-
-def test_the_letters_are_one_file_that_a_browser_keeps(page):
-    status, headers, content = page.ask("GET", f"/{front.ADDRESS}/fonts/{front.FONT.name}")
-    assert status == 200 and content.startswith(b"wOF2") and len(content) <= 60_000
-    assert "immutable" in headers["Cache-Control"]
-    assert hashlib.sha256(content).hexdigest()[:8] in front.FONT.name
-    # No copy of a run carries them.
-    assert "woff2" not in "".join(replay_parts())
 
 
 @pytest.fixture

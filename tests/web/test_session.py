@@ -14,7 +14,6 @@ from duoviz.runs import text_of
 from duoviz.web import session
 from duoviz.workers import worker
 from duoviz.workers.request_queue import Job
-from duoviz.workers.worker import progress_text
 from tests.thread_workers import worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
@@ -115,21 +114,6 @@ def test_a_run_that_is_ended_keeps_what_was_written(make_hardware, act, stopped,
     # It was in its fourth forward.
     assert len(iterations) == run.ended["metrics"]["target_forwards"] == 4
     assert text_of(iterations) == end["text"] != ""
-
-
-def test_a_batch_comes_with_its_first_event_and_in_order(hardware, endless):
-    run = start(hardware, method=endless)
-    stream = hardware.batches(run)
-    while not any(event["type"] == "header" for event in next(stream)):
-        pass
-    told = [*map(status, "abc")]
-    run.events.put(told[0])
-    assert hardware.next_event(run) == told[:1]
-    assert hardware.next_event(run) == []
-    for event in told:
-        run.events.put(event)
-    assert next(stream) == told
-    stream.close()
 
 
 def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_hardware):
@@ -339,17 +323,3 @@ def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counte
         if not exact:
             events_of(hardware, start(hardware))
     assert not len(hardware.queue)
-
-
-@pytest.mark.parametrize(
-    "fraction, seconds, told",
-    [
-        (0.0, 0.0, "Reading (0%)"),
-        (0.02, 3.0, "Reading (2%)"),
-        (0.25, 5.0, "Reading (25%, about 15 s left)"),
-        (0.9, 18.0, "Reading (90%, about 2 s left)"),
-        (1.0, 18.0, "Reading (100%, about 1 s left)"),
-    ],
-)
-def test_the_rest_takes_as_long_for_its_share_as_what_is_done(fraction, seconds, told):
-    assert progress_text("Reading", fraction, seconds) == told
