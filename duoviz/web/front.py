@@ -143,9 +143,10 @@ class Kept(StaticFiles):
 
 def routes() -> list[Mount]:
     """What serves all of this."""
-    scripts = [*map(route_of, SERVED), Mount("/fonts", Kept(directory=FONTS)), Mount("", Kept(directory=STATIC))]
+    pictures = [Route("/card.png", lambda _: FileResponse(PICTURE))] if PICTURE.is_file() else []
+    folders = [Mount("/fonts", Kept(directory=FONTS)), Mount("", Kept(directory=STATIC))]
     recordings = [Mount(f"/{address}", Kept(directory=folder)) for address, folder in PUBLISHED.items()]
-    return [Mount(f"/{ADDRESS}", routes=scripts), *recordings]
+    return [Mount(f"/{ADDRESS}", routes=[*map(route_of, SERVED), *pictures, *folders]), *recordings]
 
 
 def route_of(file: str) -> Route:
@@ -164,12 +165,3 @@ def card() -> str:
     elements += [("property", f"og:{name}", text) for name, text in graph.items()]
     elements += [("name", f"twitter:{name}", text) for name, text in twitter.items()]
     return "\n".join(f'<meta {kind}="{name}" content="{escape(text, quote=False)}" />' for kind, name, text in elements)
-
-
-def picture_route() -> Route:
-    """What serves the picture."""
-
-    def picture(_: object) -> Response:
-        return FileResponse(PICTURE) if PICTURE.is_file() else Response(status_code=404)
-
-    return Route(f"/{PICTURE_ADDRESS}", picture)

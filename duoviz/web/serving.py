@@ -15,7 +15,6 @@ from starlette.middleware import Middleware
 from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals
 from duoviz.web.calls import page_of
-from duoviz.web.front import card, picture_route
 from duoviz.web.gate import Gate, SessionTracker
 from duoviz.web.gradio_internals import Connection, Watch
 from duoviz.web.heads import guarded, known_hosts
@@ -35,10 +34,10 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     limits, page = hardware.limits, page_of(demo, hardware.endpoints)
     served = {
         "middleware": [Middleware(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)],
-        "routes": [picture_route(), *front.routes()],
+        "routes": front.routes(),
         "lifespan": partial(lifespan, demo, tracker, hosts, limits.on_space),
     }
-    gradio_internals.introduce(card())
+    gradio_internals.introduce(front.card())
     options |= {
         "max_threads": limits.bounds.length + bounds.THREADS,
         "state_session_capacity": bounds.SESSIONS,
