@@ -21,7 +21,6 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
-SAMPLING = ("max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw")
 
 
 def seconds(value: float) -> str:
@@ -227,32 +226,21 @@ class Facts:
         return float(speed * self.T_target(1))
 
     @cached_property
-    def comparable(self) -> dict[str, dict]:
-        """The traces that answer vanilla's prompt with vanilla's sampling, vanilla's own first."""
+    def speeds(self) -> dict[str, float]:
+        """Tokens per second of all recorded runs, which answer one prompt; vanilla's first."""
         if "vanilla" not in self.traces:
             raise NotInTrace("run of Vanilla beside it")
-
-        def asked(header: dict) -> tuple:
-            return (header["prompt"], *(header["settings"].get(name) for name in SAMPLING))
-
-        wanted = asked(self.traces["vanilla"]["header"])
-        ordered = [name for name in METHODS if name in self.traces]
-        return {name: self.traces[name] for name in ordered if asked(self.traces[name]["header"]) == wanted}
-
-    @cached_property
-    def speeds(self) -> dict[str, float]:
-        """Tokens per second of the comparable runs."""
-        return {name: metrics(trace)["tps"] for name, trace in self.comparable.items()}
+        return {name: metrics(self.traces[name])["tps"] for name in METHODS if name in self.traces}
 
     def other_runs(self) -> int:
-        """How many runs can be compared with vanilla's."""
-        return len(self.comparable) - 1
+        """How many recorded runs there are besides vanilla's."""
+        return len(self.speeds) - 1
 
     def same_text(self) -> int:
-        """How many of the other comparable runs wrote vanilla's tokens."""
+        """How many of the other runs wrote vanilla's tokens."""
         vanilla, *others = (
-            [token["id"] for iteration in trace["iterations"] for token in iteration["committed"]]
-            for trace in self.comparable.values()
+            [token["id"] for iteration in self.traces[name]["iterations"] for token in iteration["committed"]]
+            for name in self.speeds
         )
         return others.count(vanilla)
 
@@ -261,8 +249,6 @@ class Facts:
 
     def phi(self) -> float:
         """The speed-up φ: tokens per second over vanilla's."""
-        if self.method not in self.speeds:
-            raise NotInTrace("run of Vanilla on the same prompt beside it")
         return self.speeds[self.method] / self.speeds["vanilla"]
 
     def against_vanilla(self) -> str:

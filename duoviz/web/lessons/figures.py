@@ -80,7 +80,7 @@ def knowledge(tokens: list[dict]) -> float:
 
 def speeds(facts: Facts) -> dict:
     """Tokens a second of the recorded runs, and why."""
-    return {"runs": [speed(method, trace) for method, trace in facts.comparable.items()]}
+    return {"runs": [speed(method, facts.traces[method]) for method in facts.speeds]}
 
 
 def speed(method: str, trace: dict) -> dict:

@@ -1,15 +1,13 @@
 """One page of a lesson as data: its iteration found, its figures filled in, its question made answerable."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from duoviz.decoding import METHODS
-from duoviz.web.lessons import source
 from duoviz.web.lessons.facts import PLACEHOLDER, Facts
 from duoviz.web.lessons.figures import FIGURES, OF_ITERATION, WITH_READING
 from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, Mark, find, matching
-from duoviz.web.lessons.source import Block, Finder, Mistake, NotInTrace, Span, one_of, under_heading
+from duoviz.web.lessons.source import Finder, Mistake, NotInTrace, Span, blocks, cut, inline, one_of, under_heading
 
 PAGE_FIELDS = ("at", "trace", "highlight", "figure")
 QUESTION_FIELDS = {
@@ -81,7 +79,7 @@ class PageReader:
             "parts": [PARTS[name] for name in PARTS if name in self.parts],
             "marks": [mark.lit(self.at) for mark in self.marks],
             "figure": figure,
-            "blocks": self.blocks(self.text),
+            "blocks": blocks(self.text, self.finish),
             "question": self.question() if self.kind else None,
         }
 
@@ -99,19 +97,9 @@ class PageReader:
             raise Mistake(f'the figure "{name}" is of an iteration; give the page an "at"', "figure:")
         return {"kind": name, **FIGURES[name](self.facts)}
 
-    def blocks(self, lines: Sequence[str]) -> list[Block]:
-        """Markdown with its placeholders filled in and its terms marked."""
-        blocks = source.blocks(lines)
-        for block in blocks:
-            if block["kind"] == "paragraph":
-                block["spans"] = self.finish(block["spans"])
-            else:
-                block["items"] = [self.finish(spans) for spans in block["items"]]
-        return blocks
-
     def inline(self, text: str) -> list[Span]:
         """A line's spans, finished."""
-        return self.finish(source.inline(text))
+        return self.finish(inline(text))
 
     def words(self, text: str) -> str:
         """A line's text, finished."""
@@ -123,7 +111,7 @@ class PageReader:
         for span in spans:
             if span["kind"] == "link":
                 span = {**span, "to": address_of(span["to"], self.lessons)}
-            done += source.cut(span, PLACEHOLDER, lambda it: {"kind": "value", "text": self.facts.value(it[1])})
+            done += cut(span, PLACEHOLDER, lambda it: {"kind": "value", "text": self.facts.value(it[1])})
         for part in done:
             if part["kind"] != "value" and (alone := re.search(r"\S*[{}]\S*", part["text"])):
                 raise Mistake("a brace { or } has no partner", alone[0])
@@ -134,7 +122,7 @@ class PageReader:
         asked, answers = "\n".join(self.asked), ""
         if self.kind == "choose" and (first := OPTION.search(asked)):
             asked, answers = asked[: first.start()], asked[first.start() :]
-        data = {"kind": self.kind, "blocks": self.blocks(asked.split("\n"))}
+        data = {"kind": self.kind, "blocks": blocks(asked.split("\n"), self.finish)}
         if not data["blocks"]:
             raise Mistake("the question asks nothing: its text is missing", QUESTION)
         if self.kind == "choose":

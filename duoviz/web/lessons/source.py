@@ -97,19 +97,22 @@ def under_heading(lines: list[str], known: Collection[str]) -> tuple[dict[str, s
     return read_fields(lines[1:end], known), lines[end:]
 
 
-def blocks(lines: Sequence[str]) -> list[Block]:
-    """Markdown as plain data, which the page sets as text. Raises Mistake for Markdown that a lesson may not use."""
-    return [block_of(node, lines) for node in SyntaxTreeNode(parser.parse("\n".join(lines))).children]
+def blocks(lines: Sequence[str], finish: Callable[[list[Span]], list[Span]] = list) -> list[Block]:
+    """Markdown as plain data, which the page sets as text; finish: what its spans go through.
+
+    Raises Mistake for Markdown that a lesson may not use.
+    """
+    return [block_of(node, lines, finish) for node in SyntaxTreeNode(parser.parse("\n".join(lines))).children]
 
 
-def block_of(node: SyntaxTreeNode, lines: Sequence[str]) -> Block:
+def block_of(node: SyntaxTreeNode, lines: Sequence[str], finish: Callable[[list[Span]], list[Span]]) -> Block:
     if node.type == "paragraph":
-        return {"kind": "paragraph", "spans": spans(node.children[0])}
+        return {"kind": "paragraph", "spans": finish(spans(node.children[0]))}
     items = [[part.type for part in item.children] for item in node.children] if node.type in LISTS else []
     if not items or any(parts != ["paragraph"] for parts in items):
         line = lines[node.map[0] if node.map else 0]
         raise Mistake("a lesson's text is made of paragraphs, and of lists whose items are one paragraph each", line)
-    return {"kind": LISTS[node.type], "items": [spans(item.children[0].children[0]) for item in node.children]}
+    return {"kind": LISTS[node.type], "items": [finish(spans(item.children[0].children[0])) for item in node.children]}
 
 
 def inline(text: str) -> list[Span]:
