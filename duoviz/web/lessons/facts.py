@@ -13,7 +13,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import acceptance_of, in_turn_speed, run_of
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choices, steps_before
+from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choice, steps_before
 from duoviz.web.lessons.source import Mistake, NotInTrace, one_of
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -87,11 +87,6 @@ def free_token(iteration: Iteration) -> dict | None:
     """A proposed token that was found in a text, an accepted one first."""
     free = filter(looked_up, guesses(iteration))
     return min(free, key=lambda node: node["status"] != "accepted", default=None)
-
-
-def second_choice(iteration: Iteration) -> tuple[dict | None, dict | None]:
-    """The first accepted token that was not the draft's most probable, and the one that was."""
-    return next(iter(second_choices(iteration)), (None, None))
 
 
 def draft_meanwhile(iteration: Iteration) -> str:

@@ -26,15 +26,15 @@ def looked_up(node: dict) -> bool:
     return node["source"] not in ("draft", "target")
 
 
-def second_choices(it: Iteration) -> list[tuple[dict, dict]]:
-    """The draft's accepted tokens that it did not think the most probable there, each with the one that it did."""
-    choices = []
-    for node in (node for node in it["checked"] if node["status"] == "accepted"):
-        rivals = [rival for rival in guesses(it) if rival["parent"] == node["parent"] and rival["q"] is not None]
-        best = max(rivals, key=lambda rival: rival["q"], default=node)
-        if node["source"] == "draft" and best is not node and best["q"] > node["q"]:
-            choices.append((node, best))
-    return choices
+def second_choice(it: Iteration) -> tuple[dict | None, dict | None]:
+    """The draft's first accepted token that it did not think the most probable there, and the one that it did."""
+    for node in it["checked"]:
+        if node["status"] == "accepted" and node["source"] == "draft":
+            rivals = [rival for rival in guesses(it) if rival["parent"] == node["parent"] and rival["q"] is not None]
+            best = max(rivals, key=lambda rival: rival["q"])
+            if best["q"] > node["q"]:
+                return node, best
+    return None, None
 
 
 def owns_last(it: Iteration) -> bool:
@@ -88,7 +88,7 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "some accepted": lambda it: ended(it, "rejection", 1),
     "three guesses": lambda it: len(guesses(it)) >= 3,
     "free token proposed": lambda it: any(map(looked_up, guesses(it))),
-    "second choice accepted": lambda it: bool(second_choices(it)),
+    "second choice accepted": lambda it: second_choice(it)[0] is not None,
     "own token written": owns_last,
     "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
     "tree lives on": lives_on,
