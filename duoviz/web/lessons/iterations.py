@@ -31,8 +31,8 @@ def second_choice(it: Iteration) -> tuple[dict | None, dict | None]:
     for node in it["checked"]:
         if node["status"] == "accepted" and node["source"] == "draft":
             rivals = [rival for rival in guesses(it) if rival["parent"] == node["parent"] and rival["q"] is not None]
-            best = max(rivals, key=lambda rival: rival["q"])
-            if best["q"] > node["q"]:
+            best = max(rivals, key=lambda rival: rival["q"], default=node)
+            if best is not node and best["q"] > node["q"]:
                 return node, best
     return None, None
 
