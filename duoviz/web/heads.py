@@ -5,7 +5,6 @@ import re
 import socket
 from collections.abc import Callable, Mapping, Set
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -13,10 +12,6 @@ from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
 from duoviz.workers.request_queue import Client
-
-if TYPE_CHECKING:
-    # The models load while Gradio is imported, so what they need does not import it.
-    import gradio as gr
 
 HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
 SCHEME = re.compile(r"https?( ?, ?https?)*")
@@ -145,18 +140,3 @@ def read_address(text: str):
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
-
-
-def scope_of(request: "gr.Request") -> Mapping:
-    """The ASGI scope behind a request; empty where there is none."""
-    return request.request.scope if request.request else {}
-
-
-def session_of(request: "gr.Request") -> str:
-    """Which page in which browser asks; "" where it does not say."""
-    return request.session_hash or ""
-
-
-def client_of_request(request: "gr.Request") -> Client:
-    """The client that the gate found; where there was no gate, the session's."""
-    return scope_of(request).get(IN_SCOPE) or Client(session_of(request))

@@ -12,7 +12,7 @@ from duoviz.errors import UserError
 from duoviz.web import bounds
 from duoviz.web.calls import Endpoint
 from duoviz.web.components import batch
-from duoviz.web.heads import HEARD, Client, client_of_request, scope_of, session_of
+from duoviz.web.heads import HEARD, IN_SCOPE, Client
 from duoviz.web.session import Hardware
 from duoviz.workers.request_queue import Job, QueueFull
 from duoviz.workers.tasks import Task
@@ -29,6 +29,11 @@ AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private
 LEAVING = 5.0
 
 Shown = TypeVar("Shown")
+
+
+def session_of(request: gr.Request) -> str:
+    """Which page in which browser asks; "" where it does not say."""
+    return request.session_hash or ""
 
 
 class Watch(NamedTuple):
@@ -122,8 +127,10 @@ class Visitors:
 
     def started(self, request: gr.Request, ask: Callable[[], Task]) -> Job:
         """The task that `ask` gives, as a queued job; not before somebody listens to it. Raises UserError."""
-        job = Job(task=ask(), client=client_of_request(request))
-        heard = scope_of(request).get(HEARD)
+        scope = request.request.scope if request.request else {}
+        # Where there was no gate, the client is the session's.
+        job = Job(task=ask(), client=scope.get(IN_SCOPE) or Client(session_of(request)))
+        heard = scope.get(HEARD)
         if heard and not heard.wait(bounds.FIRST_LISTENER):
             raise QueueFull("The page was gone, so the run did not start.")
         self.hardware.start(job)
