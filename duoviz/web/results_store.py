@@ -69,16 +69,13 @@ def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
     if len(files) < 2:
         return view
     if what == "first":
-        return view | {"about": f"<p>{escape(first_of([name for name, _ in files]))}</p>{view['about']}"}
+        first, *others = (name for name, _ in files)
+        told = f"This is {first}. “Several results side by side” also shows {', '.join(others)}."
+        return view | {"about": f"<p>{escape(told)}</p>{view['about']}"}
     # It draws, with plotly, which the page need not wait for.
     from duoviz.lab.report import parts_beside
 
     return parts_beside(view, [beside(path, name) for name, path in files])
-
-
-def first_of(names: Sequence[str]) -> str:
-    """Of which of several results what is shown is."""
-    return f"This is {names[0]}. “Several results side by side” also shows {', '.join(names[1:])}."
 
 
 @lru_cache(maxsize=8)

@@ -133,20 +133,16 @@ def live_link(front: dict[str, str], prompt: str) -> str | None:
         return None
     parts = (part.partition("=") for part in front["live"].split())
     chosen = {name: text for name, _, text in parts}
+    settings = {name: typed(text) for name, text in chosen.items() if name != "method"}
+    for name in settings:
+        one_of(name, DEFAULTS, f'there is no setting "{name}"', "live:")
     try:
-        check_settings(**chosen)
+        runs.check_method(chosen.get("method", "vanilla"))
+        Settings(**settings)
     except SettingsError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}", "live:") from None
     asked = {"prompt": front.get("prompt", prompt), "autoplay": "true"}
     return "#tab=live&" + urlencode(chosen | asked, safe="", quote_via=quote)
-
-
-def check_settings(method: str = "vanilla", **chosen: str) -> None:
-    """Raise SettingsError or Mistake unless these are a method and settings that a run may have."""
-    runs.check_method(method)
-    for name in chosen:
-        one_of(name, DEFAULTS, f'there is no setting "{name}"', "live:")
-    Settings(**{name: typed(text) for name, text in chosen.items()})
 
 
 def typed(text: str) -> Any:
