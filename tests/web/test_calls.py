@@ -24,24 +24,17 @@ def page(shared_hardware):
             yield page
 
 
-def last_event(page, path, event):
-    """(name, value) of an event's last message."""
-    text = page.ask("GET", f"/gradio_api/{path}/{event}")[2].decode()
-    name, data = text.strip().split("\n\n")[-1].split("\n")
-    return name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
-
-
-def sentence_of(detail):
-    """What a refusal says, in whichever of Gradio's forms."""
-    return detail if isinstance(detail, str) else detail[0].get("message") or detail[0]["msg"]
-
-
 def post(page, path, body):
     """What a call comes to: ("complete", its value), or ("error" or the status, the sentence)."""
     status, _, text = page.ask("POST", f"/gradio_api/{path}", body)
+    told = json.loads(text)
     if status != 200:
-        return status, sentence_of(json.loads(text)["detail"])
-    name, value = last_event(page, path, json.loads(text)["event_id"])
+        # In whichever of Gradio's forms.
+        detail = told["detail"]
+        return status, detail if isinstance(detail, str) else detail[0].get("message") or detail[0]["msg"]
+    stream = page.ask("GET", f"/gradio_api/{path}/{told['event_id']}")[2].decode()
+    name, data = stream.strip().split("\n\n")[-1].split("\n")
+    name, value = name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
     return name, value[0] if name == "complete" else value["error"]
 
 

@@ -275,16 +275,13 @@ class Tracked:
         return self.tracker.unheard()
 
 
-@pytest.fixture
-def tracked():
-    return Tracked()
-
-
-def test_what_nobody_listens_to_is_found_after_some_seconds_and_once(tracked):
+def test_what_nobody_listens_to_is_found_after_some_seconds_and_once():
+    tracked = Tracked()
     assert [tracked.unheard(seconds) for seconds in (FIRST_LISTENER - 1, 2, 0)] == [[], ["ann"], []]
 
 
-def test_who_listens_is_left_alone_and_who_stops_is_waited_for(tracked):
+def test_who_listens_is_left_alone_and_who_stops_is_waited_for():
+    tracked = Tracked()
     tracker = tracked.tracker
     assert tracker.of("ann") is tracker.of("one") is not None and tracker.of("two") is tracker.of("") is None
     for name in ("ann", "one"):
@@ -294,8 +291,8 @@ def test_who_listens_is_left_alone_and_who_stops_is_waited_for(tracked):
     assert tracked.unheard(2) == ["ann"]
 
 
-def test_what_was_asked_for_counts_until_it_is_delivered(tracked):
-    other = Event(Client("bob"), run=False)
+def test_what_was_asked_for_counts_until_it_is_delivered():
+    tracked, other = Tracked(), Event(Client("bob"), run=False)
     tracked.tracker.opened("bob", "two", other)
     assert tracked.tracker.undelivered() == [tracked.event, other]
     tracked.done.add("one")

@@ -20,12 +20,10 @@ from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 
 
-def script_of(name):
-    return (SOURCES / "learn" / f"{name}.js").read_text(encoding="utf-8")
-
-
 def test_what_lessons_may_name_is_what_the_page_draws():
-    drawn = re.search(r"export const FIGURES = \{(.*?)\};", script_of("figures"), re.DOTALL).group(1)
+    drawn = re.search(
+        r"export const FIGURES = \{(.*?)\};", (SOURCES / "learn" / "figures.js").read_text(encoding="utf-8"), re.DOTALL
+    ).group(1)
     assert {name.strip().strip('"') for name in re.findall(r"([\w ]+|\"[\w ]+\"):", drawn)} == set(FIGURES)
 
 

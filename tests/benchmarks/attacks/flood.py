@@ -58,23 +58,18 @@ def every_function(site: Site) -> Result:
     )
 
 
-def values_of(site: Site, number: int) -> list:
-    """What the page sends to a function if nothing was changed on it."""
-    config = json.loads(site.ask("GET", "/config")[2])
-    components = {each["id"]: each["props"].get("value") for each in config["components"]}
-    function = next(each for each in config["dependencies"] if each["id"] == number)
-    return [components[each] for each in function["inputs"]]
-
-
 @attack("flood", MUST_HOLD, kind="space")
 def runs_that_nobody_listens_to(site: Site) -> list[Result]:
     """From one address, and from four, beside a visitor of another one."""
-    number = site.number_of("watch")
-    data, four = values_of(site, number), ["8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"]
+    config, four = json.loads(site.ask("GET", "/config")[2]), ["8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"]
+    values = {each["id"]: each["props"].get("value") for each in config["components"]}
+    watch = next(each for each in config["dependencies"] if each["api_name"] == "watch")
+    # What the page sends if nothing was changed on it.
+    call = {"fn_index": watch["id"], "data": [values[each] for each in watch["inputs"]]}
 
     def joins(address: str) -> dict:
         def body(at: int) -> dict:
-            return {"fn_index": number, "session_hash": f"{address.replace('.', '-')}-{at}", "data": data}
+            return call | {"session_hash": f"{address.replace('.', '-')}-{at}"}
 
         return site.flood(128, body, path=JOIN, connections=16, **site.forwarded(address))
 

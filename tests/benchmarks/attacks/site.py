@@ -122,11 +122,6 @@ class Site(Page):
                 each.result()
         return dict(Counter(statuses))
 
-    def number_of(self, name: str) -> int:
-        """Gradio's number of the page's own function with this name."""
-        functions = json.loads(self.ask("GET", "/config")[2])["dependencies"]
-        return next(each["id"] for each in functions if each["api_name"] == name)
-
     def memory(self) -> float:
         """Megabytes that the server and the processes that it started hold."""
         return sum(each.memory_full_info().pss for each in self.family()) / 1e6
