@@ -171,18 +171,6 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
     assert gone == [([], []), (["embedded"], [None])]
 
 
-def test_a_pair_that_cannot_be_loaded_is_told_and_the_next_run_works(make_hardware):
-    def load(name, progress):
-        if name != "embedded":
-            raise UserError("The model is nowhere to be found.")
-        return tiny_engine()
-
-    hardware = make_hardware(load)
-    for _ in range(2):
-        assert last(hardware)["type"] == "end"
-        assert last(hardware, pair="big + small")["message"] == "The model is nowhere to be found."
-
-
 def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
     hardware = make_hardware()
     runs = [start(hardware, method=endless) for _ in range(3)]
