@@ -55,7 +55,7 @@ class MachineLock:
 
     def granted(self, slot: "WorkerSlot") -> bool:
         """Whether it has the machine alone, which the first that waits gets once no other computes."""
-        if not self.sharing and not self.alone and self.waiting[0] is slot:
+        if self.waiting and not self.sharing and not self.alone:
             self.alone = self.waiting.pop(0)
         return self.alone is slot
 
