@@ -59,7 +59,7 @@ SETTINGS = {
 }
 COMPARED = {
     "like_for_like": ("like_for_like: enter true or false", ["x", None]),
-    "repeats": ("repeats: enter a whole number from 1 to 10", [HUGE, "2", True]),
+    "repeats": ("Rounds (repeats): enter a whole number from 1 to 10", [HUGE, "2", True]),
     "temperature": (TEMPERATURE, [1e-310]),
     "second_budget": (BUDGET, [False]),
     "raw": (RAW, [1]),
