@@ -94,7 +94,7 @@ export function ruleFigure({ before, outcomes }) {
   const next = uniform(1);
   const counts = outcomes.map(() => 0);
   const shares = outcomes.map(() => el("span", { class: "dl-share" }, "–"));
-  const shown = createOutcomes(outcomes, { before, extra: (outcome, index) => shares[index], extraName: "share of the text" });
+  const shown = createOutcomes(outcomes, { before, extra: (outcome, index) => shares[index], extraName: "share of the draws" });
   const [told, note] = [el("p", { class: "dl-note", role: "status" }), el("p", { class: "dl-note" }, "Nothing has been drawn yet.")];
   let drawn = 0, accepted = 0;
   const draw = (times) => {

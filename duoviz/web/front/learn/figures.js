@@ -82,7 +82,7 @@ function speedsFigure({ runs }) {
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),
       el("span", {}, fixed(tps, 1)), el("span", { class: "dl-why" }, whyOf(about)));
   });
-  return { node: el("div", {}, el("p", { class: "dl-note" }, "Tokens per second, one recorded run per method."), el("div", { class: "dl-rows" }, ...lines)) };
+  return { node: el("div", {}, el("p", { class: "dl-note" }, "Tokens per second of the recorded run of each method."), el("div", { class: "dl-rows" }, ...lines)) };
 }
 
 export const FIGURES = {

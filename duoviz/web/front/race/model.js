@@ -5,6 +5,7 @@ import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visuali
 
 const ALONE = "The methods run one after the other, so neither slows the other.";
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
+const ROUNDS_OVER = "All rounds are over. The replay shows the round of middle speed of each on one clock, as measured.";
 
 // next: what was told of a race that has nothing to show yet; the one before stays until then.
 export const emptyRace = () => ({
@@ -80,7 +81,7 @@ function finish(race, result) {
   const failed = sidesOf(race).find((lane) => lane.error);
   const missing = sidesOf(race).some((lane) => !lane.state.end);
   const words = race.recorded ? "" : failed ? `${failed.name} failed; its text so far is kept.`
-    : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both methods had run." : OVER;
+    : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both methods had run." : race.repeats > 1 ? ROUNDS_OVER : OVER;
   Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
 }
 

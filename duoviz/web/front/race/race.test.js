@@ -94,6 +94,7 @@ test("the status names the run that goes on, and its result", () => {
     [[...RUNS, ...laneEvents("SpS", endingAt(1), { repeat: 1 }).slice(0, -1)], "Running SpS: run 3 of 20, about 55 s left.", { repeats: 10 }],
     [laneEvents("Vanilla", []).slice(0, 1), "Running the baseline Vanilla: run 1 of 3.", { lanes: [...LANES, BASELINE] }],
     [[...RUNS, ending()], over],
+    [[...RUNS, ending()], "All rounds are over. The replay shows the round of middle speed of each on one clock, as measured.", { repeats: 3 }],
     [[...RUNS, ending()], "", { recorded: true }],
     [tree("error", { message: "No room." }), "DuoTree failed; its text so far is kept."],
     [tree("time"), "Stopped."], [tree("stopped", { message: "Closing.", times: [] }), "Closing."],

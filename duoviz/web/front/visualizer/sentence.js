@@ -118,9 +118,10 @@ function inParallel(iteration, header, clock) {
   const times = timesOf(iteration, "drafted", header);
   const guesses = drafted.filter(({ status }, index) => status !== "correction" && lookAt(times[index], status, clock) !== "unborn").length;
   const guessed = guesses ? `: ${countGuesses(guesses)} so far` : "";
-  if (clock >= target.end) return `The target is ready and waits for the draft${guessed}.`;
+  const draftsUntil = draft.at(-1)?.end ?? 0;
+  if (clock >= target.end) return clock < draftsUntil ? `The target is ready and waits for the draft${guessed}.` : "The target is ready: the verdict follows.";
   if (!draft.length) return `The target ${does}.`;
-  if (clock >= draft.at(-1).end) return `The target still ${does}; the draft has made ${countGuesses(guesses)} and waits.`;
+  if (clock >= draftsUntil) return `The target still ${does}; the draft has made ${countGuesses(guesses)} and waits.`;
   return `The target ${does} while the draft guesses ahead${guessed}.`;
 }
 
