@@ -14,6 +14,8 @@ POSTS = 4_000
 CALLS = 400
 GETS, PAGES = 2_000, 1_200
 USUALLY, WORST, AFTERWARDS = 1.3, 10, 1.2
+# Seconds between a visitor's two runs.
+READING = 1.0
 MUST_HOLD = "a visitor's run takes at most 1.3 times its usual time (the median) under it, and 1.2 times after it"
 
 
@@ -94,6 +96,8 @@ def disturbed(site: Site, done: str, flood: Callable[[], object]) -> Result:
         begin, flooding, all_runs = time.monotonic(), pool.submit(flood), []
         while not flooding.done():
             all_runs.append(site.undisturbed(visitor))
+            # One run after another without a pause would be held back by the visitor's own limits.
+            time.sleep(READING)
     took = time.monotonic() - begin
     meanwhile = [seconds / usual for seconds in all_runs if seconds is not None]
     if not meanwhile:
