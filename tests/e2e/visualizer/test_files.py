@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import READ_ITERATIONS, download, load, play_film, saved_to, show, shown
+from tests.e2e.pages import READ_ITERATIONS, download, load, play_film, saved_to, settle, show, shown
 
 
 def view_of(page):
@@ -98,6 +98,8 @@ def test_pictures_are_saved(page, methods_page, traces, tmp_path):
 def film(page, first, last):
     if not page.locator(".dv-menu-files[open]").count():
         page.locator(".dv-menu-files summary").click()
+        # The browser tells the page of the opening in a task of its own, and then the fields are filled.
+        settle(page)
     page.get_by_label("First iteration of the film").fill(first)
     page.get_by_label("Last iteration of the film").fill(last)
     page.get_by_role("button", name="Save as film").click()
