@@ -17,8 +17,8 @@ export function tokensOf({ iterations }) {
   )));
 }
 
-// What the draft thought of in an iteration that begins at `start`, each with its place in the text: a node has one
-// where all before it are in the text.
+// The draft's tokens of an iteration that begins at `start`, each with its place in the text: a node has one where all
+// nodes before it are in the text.
 function thoughtsOf({ checked, rest = [], candidates }, start, tokens) {
   const [nodes, places] = [checked.concat(rest), []];
   for (const { parent } of nodes) {

@@ -58,8 +58,8 @@ export async function eventsOfLeft(left) {
   return [{ ...lanes, recorded: false }, ...runs, ...(left.race.result ? [end] : []), ...words];
 }
 
-// Whether the parts fit together: two sides come first and every name once, what it came to is told of these lanes, and
-// each round that it names is there.
+// Whether the parts fit together: two sides come first, every name stands once, and the result is of these lanes and of
+// rounds that the file holds.
 function fitTogether({ lanes, repeats, recordings, result }) {
   const names = lanes.map(({ name }) => name);
   const has = (lane, repeat) => recordings.some((each) => each.lane === lane && each.repeat === repeat);
