@@ -26,8 +26,7 @@ from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
 
 if TYPE_CHECKING:
-    from duoviz.lab.plan import Plan, Progress
-    from duoviz.lab.results import Folder
+    pass
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -203,6 +202,7 @@ def names_in(text: str) -> list[str]:
 
 def bench(options: argparse.Namespace) -> None:
     """Measure what DIR does not hold, and write the report, also after an interruption."""
+    from duoviz.lab.bench import bench as measure
     from duoviz.lab.plan import make_plan
     from duoviz.lab.report import write_report
     from duoviz.lab.results import is_results, load, opened
@@ -223,8 +223,9 @@ def bench(options: argparse.Namespace) -> None:
     interrupted = None
     with opened(options.out) as folder:
         try:
-            for progress in measured(options, plan, folder):
-                print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
+            with load_engine(options.pair, tell) as engine:
+                for progress in measure(engine, plan, folder):
+                    print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
         except KeyboardInterrupt as error:
             interrupted = error
         if is_results(folder.path):
@@ -232,28 +233,6 @@ def bench(options: argparse.Namespace) -> None:
             print(folder.path / "report.html")
     if interrupted:
         raise interrupted
-
-
-def measured(options: argparse.Namespace, plan: Plan, folder: Folder) -> Iterator[Progress]:
-    """Measure on this machine, or with the workers of a cluster."""
-    from duoviz.lab.bench import bench
-
-    if not options.ray:
-        with load_engine(options.pair, tell) as engine:
-            yield from bench(engine, plan, folder)
-        return
-    from duoviz.workers.pool import Pool
-    from duoviz.workers.questions import shared_bench
-    from duoviz.workers.ray import cluster_slots
-    from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
-
-    slots = cluster_slots(options.ray, options.places)
-    pool = Pool(slots, RequestQueue(UNBOUNDED, len(slots)))
-    pool.start()
-    try:
-        yield from shared_bench(pool, options.pair, plan, folder)
-    finally:
-        pool.close()
 
 
 def ship(options: argparse.Namespace) -> None:

@@ -98,12 +98,8 @@ def add_serving(page: argparse.ArgumentParser) -> None:
     page.add_argument("--places", metavar="N|auto", help=about)
     page.add_argument("--host", metavar="ADDRESS", help="where the page is reached; default: 127.0.0.1")
     page.add_argument("--port", type=number(1, 65_535), metavar="N", help="default: the first free one from 7860 on")
-    add_ray(page)
-
-
-def add_ray(command: argparse.ArgumentParser) -> None:
     about = "run on the nodes of this Ray cluster, or on one started here"
-    command.add_argument("--ray", metavar="ADDRESS|local", help=about)
+    page.add_argument("--ray", metavar="ADDRESS|local", help=about)
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -133,8 +129,6 @@ def add_lab(lab: argparse.ArgumentParser) -> None:
     lab.add_argument(
         "--beside", type=Path, nargs="+", default=[], metavar="DIR", help="other results to show in the report"
     )
-    add_ray(lab)
-    lab.add_argument("--places", metavar="N", default="1", help="with --ray: places on each node; default: 1")
 
 
 def add_decoding_options(command: argparse.ArgumentParser) -> None:

@@ -1,7 +1,5 @@
 """Workers in threads of the test's own process, so that a test can look into them and change what they do."""
 
-import os
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,12 +49,6 @@ class ThreadWorker:
     def close(self) -> None:
         self.pipe.close()
         self.thread.join(10)
-
-
-def kill(worker: Worker) -> None:
-    """As if its process had died: its pipe ends, also for a thread that waits at it."""
-    with socket.socket(fileno=os.dup(worker.emit.__self__.fileno())) as end:
-        end.shutdown(socket.SHUT_RDWR)
 
 
 def hardware_with(load: Load = lambda name, progress: tiny_engine(), *, workers: int = 1, **limits) -> Hardware:

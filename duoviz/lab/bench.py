@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duoviz import runner
 from duoviz.decoding.costs import CostModel, mean_model
@@ -68,10 +68,10 @@ def jobs_of(plan: Plan) -> list[Job]:
 
 
 class Measured:
-    """What a folder holds of a plan and what is left of it, with how long that will take on so many machines."""
+    """What a folder holds of a plan and what is left of it, with how long that will take."""
 
-    def __init__(self, plan: Plan, folder: Folder, *, machines: int = 1):
-        self.folder, self.machines, self.held = folder, machines, folder.load()
+    def __init__(self, plan: Plan, folder: Folder):
+        self.folder, self.held = folder, folder.load()
         answered = {key(row) for row in self.held.rows}
         self.left = {job.key: job for job in jobs_of(plan) if job.key not in answered}
         self.total = len(answered) + len(self.left)
@@ -90,7 +90,7 @@ class Measured:
         if not self.tokens:
             return None
         tokens = sum(job.lane.settings.max_new_tokens * len(job.question.turns) for job in self.left.values())
-        return tokens * self.seconds / self.tokens / self.machines
+        return tokens * self.seconds / self.tokens
 
     def progress(self, text: str) -> Progress:
         return Progress(self.total - len(self.left), self.total, self.seconds_left(), text)
@@ -109,12 +109,12 @@ class Measured:
 class Machine:
     """An engine that answers for the Lab, and both sides' costs since it does, for a machine's speed changes.
 
-    warm: the lanes that have run on it. Costs are of both sides at once, in turn, and in turn on the target's cores;
-    measured first where no draft has run. Raises DraftDied, Stopped.
+    Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
+    Raises DraftDied, Stopped.
     """
 
-    def __init__(self, engine: Engine, stopped: Callable[[], bool], *, warm: set[str]):
-        self.engine, self.stopped, self.warm = engine, stopped, warm
+    def __init__(self, engine: Engine, stopped: Callable[[], bool]):
+        self.engine, self.stopped = engine, stopped
         self.delta = engine.rounding_delta(engine.pair.encode(WARMUP))
         all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
         placements = {
@@ -140,8 +140,8 @@ class Machine:
         return environment(self.engine.pair, means, self.delta)
 
     def warm_up(self, jobs: Sequence[Job], rounds: int) -> None:
-        """Let every lane that has not run here answer a short question. Raises Stopped."""
-        lanes = {job.lane.name: job.lane for job in jobs if job.lane.name not in self.warm}
+        """Let every lane answer a short question. Raises Stopped."""
+        lanes = {job.lane.name: job.lane for job in jobs}
         for lane in [*lanes.values()] * rounds:
             brief = lane._replace(settings=short(lane.settings))
             try:
@@ -150,7 +150,6 @@ class Machine:
                 raise
             except Exception:
                 continue  # Its first answer says why.
-        self.warm |= set(lanes)
 
     def forwards(self, quick: bool, held: Sequence[dict]) -> Iterator[dict]:
         """The times of Figure 1 that are not held; reading the longest takes minutes. Raises Stopped."""
@@ -181,23 +180,17 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     """
     yield Progress(0, 0, None, "Timing both models on this machine")
     with suppress(Stopped):
-        yield from fill(folder, plan, Machine(engine, stopped, warm=set()))
-
-
-def fill(folder: Folder, plan: Plan, source: Any, *, machines: int = 1) -> Iterator[Progress]:
-    """See `bench`; source: a `Machine`, or what has its environment, answers and forwards."""
-    folder.begin(plan.described(), source.environment())
-    measured = Measured(plan, folder, machines=machines)
-    yield measured.progress("Warming up")
-    with suppress(Stopped):
-        for row, line in source.answers([*measured.left.values()], measured.held.rows, plan.warmups):
-            yield measured.keep(row, line)
-        folder.note(source.environment())
-        for row in source.forwards(plan.quick, measured.held.forwards) if plan.ablations else ():
+        machine = Machine(engine, stopped)
+        folder.begin(plan.described(), machine.environment())
+        measured = Measured(plan, folder)
+        yield measured.progress("Warming up")
+        with suppress(Stopped):
+            for row, line in machine.answers([*measured.left.values()], measured.held.rows, plan.warmups):
+                yield measured.keep(row, line)
+        folder.note(machine.environment())
+        for row in machine.forwards(plan.quick, measured.held.forwards) if plan.ablations and not stopped() else ():
             folder.append("forwards.jsonl", row)
             yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
-        return
-    folder.note(source.environment())
 
 
 def conversation(

@@ -2,19 +2,18 @@
 
 import time
 from collections.abc import Iterator
-from weakref import WeakKeyDictionary
 
 from duoviz import runner
 from duoviz.comparison import outcome, with_smaller
 from duoviz.decoding.engine import Engine
 from duoviz.errors import UserError
-from duoviz.lab.bench import Machine, bench
+from duoviz.lab.bench import bench
 from duoviz.lab.report import first_view, parts_of, write_report
 from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.pair import Pair
 from duoviz.runs import add_event, new_trace
 from duoviz.trace.metrics import metrics
-from duoviz.workers.tasks import Answers, Comparison, Measurement, Run, Survey
+from duoviz.workers.tasks import Comparison, Measurement, Run
 
 # Seconds between two drawings of the tables and figures in a run of the Lab; between two answers, so that none is
 # slowed by it.
@@ -126,29 +125,4 @@ def shown_results(results: Results) -> Iterator[dict]:
         yield {"type": "results", "answers": answers, "view": first_view(results), "parts": parts_of(results)}
 
 
-# The lanes that have run on an engine, and need no warm-up any more.
-warmed: WeakKeyDictionary[Engine, set[str]] = WeakKeyDictionary()
-
-
-def machine_of(engine: Engine, cancelled: CancelToken) -> Machine:
-    """What answers for the Lab on an engine."""
-    return Machine(engine, cancelled, warm=warmed.setdefault(engine, set()))
-
-
-def survey(engine: Engine, task: Survey, cancelled: CancelToken) -> Iterator[dict]:
-    """`environment`, and a `forward` event for each row of Figure 1."""
-    machine = machine_of(engine, cancelled)
-    yield {"type": "environment", "environment": machine.environment()}
-    for forward in () if task.held is None else machine.forwards(task.quick, task.held):
-        yield {"type": "forward", "row": forward}
-
-
-def answer_all(engine: Engine, task: Answers, cancelled: CancelToken) -> Iterator[dict]:
-    """`environment`, and a `row` event for each answer."""
-    machine = machine_of(engine, cancelled)
-    yield {"type": "environment", "environment": machine.environment()}
-    for answer, line in machine.answers(task.answers, [task.vanilla] if task.vanilla else [], task.warmups):
-        yield {"type": "row", "row": answer, "text": line}
-
-
-HANDLERS = {Run: run, Comparison: compare, Measurement: measure, Survey: survey, Answers: answer_all}
+HANDLERS = {Run: run, Comparison: compare, Measurement: measure}

@@ -93,28 +93,6 @@ class Measurement(Task):
     path: Path
 
 
-@dataclass(frozen=True, kw_only=True)
-class Survey(Task):
-    """A machine's environment; and the forward times of Figure 1 that `held` lacks, unless it is None."""
-
-    timed: ClassVar[bool] = False
-    quick: bool
-    held: Sequence[dict] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers(Task):
-    """All lanes' answers to one question of the Lab. answers: `bench.Job`s, vanilla's first unless it is known.
-
-    vanilla: its row, if known. warmups: warm-up rounds before a lane's first answer in a worker.
-    """
-
-    timed: ClassVar[bool] = False
-    answers: Sequence[Any]
-    vanilla: dict | None
-    warmups: int
-
-
 class Assignment(NamedTuple):
     """Run this task. number: of this assignment, ascending. sources: the pair's files, if they were downloaded."""
 

@@ -12,7 +12,6 @@ from duoviz.workers.ray import cluster_slots
 from tests.tiny import tiny_engine
 from tests.until import wait_until
 from tests.workers.loads import last_of, pool_of, run_of, running, texts, tiny
-from tests.workers.test_questions import plan_in, shared_and_alone
 
 pytestmark = [pytest.mark.thorough, pytest.mark.ray]
 
@@ -52,11 +51,6 @@ def test_two_workers_stream_at_once_one_is_stopped_and_one_killed(pool):
     slot.worker.ray.kill(slot.worker.actor)
     assert last_of(lost)["message"].endswith("was lost. Start the run again; other runs go on.")
     assert [last_of(job)["end"]["text"] for job in jobs] == texts(prompts)
-
-
-def test_a_run_of_the_lab_shares_out_its_questions(pool, tmp_path):
-    shared, _ = shared_and_alone(pool, plan_in(tmp_path, tokens=24), tmp_path)
-    assert shared.forwards
 
 
 def test_without_ray_or_a_cluster_one_sentence_says_what_to_do(monkeypatch):
