@@ -147,7 +147,7 @@ Text {h} of a *draft*. The draft is meant.
   It is.
 
 ## Without its iteration
-at: first all accepted
+at: first some accepted
 
 Never shown.
 """
@@ -173,7 +173,7 @@ def made_url(tmp_path_factory):
 def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.goto(made_url)
     expect(page.locator(".dl-visualizer[data-state=done]")).to_be_visible()
-    expect(page.locator(".dl-mistakes li")).to_contain_text("lessons/03-wrong.md:13: {magic} cannot be computed")
+    expect(page.locator(".dl-mistakes li")).to_contain_text("lessons/03-wrong.md:9: a figure cannot be computed")
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()
     expect(page.locator(".dl-lesson b")).to_have_text(["A lesson", f"Another one {HOSTILE}"])
@@ -203,7 +203,7 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     page.locator(".dl-option").nth(1).click()
     told(page, True)
     page.get_by_role("button", name="Next").click()
-    missing = "The recorded run of DuoDecoding has no iteration with “all accepted”, "
+    missing = "The recorded run of DuoDecoding has no iteration with “some accepted”, "
     expect(page.locator(".dl-missing")).to_have_text(f"{missing}so there is nothing to see on this page. Go on.")
     assert page.locator(".dl img, .dl script").count() == 0
     assert page.evaluate("window.hacked") is None

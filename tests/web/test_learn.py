@@ -12,10 +12,11 @@ from duoviz.web.app import LESSONS
 from duoviz.web.front import SOURCES
 from duoviz.web.lessons import figures
 from duoviz.web.lessons.course import FRONT_FIELDS, read_course, read_traces
-from duoviz.web.lessons.facts import FORMS, Facts
+from duoviz.web.lessons.facts import ITERATION, Facts
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.iterations import CONDITIONS, FIGURE_MARKS, MARKS, MEASURES, PARTS
 from duoviz.web.lessons.page import PAGE_FIELDS, QUESTION_FIELDS
+from duoviz.web.lessons.text import FORMS
 from tests.tiny import tiny_engine
 from tests.web.lessons.made import write_traces
 
@@ -33,7 +34,7 @@ def test_the_readme_names_the_whole_vocabulary():
     for words in (CONDITIONS, MEASURES, PARTS, MARKS, FIGURES, FIGURE_MARKS, QUESTION_FIELDS, fields):
         assert {word for word in words if f"`{word}`" not in told} == set()
     traces = read_traces(TRACES, [])
-    names = {*FORMS, *Facts(traces, "vanilla").names} - {*METHODS, *traces["vanilla"]["header"]}
+    names = {*FORMS, *ITERATION, *Facts(traces, "vanilla").names} - {*METHODS, *traces["vanilla"]["header"]}
     assert {name for name in names if not re.search(rf"`{name}(\(\w?\))?`", told)} == set()
 
 

@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,23 +11,20 @@ from urllib.parse import quote, urlencode
 
 from duoviz import runs
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
+from duoviz.decoding.settings import Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.page import PageReader, address_of
-from duoviz.web.lessons.source import (
-    Finder,
+from duoviz.web.lessons.page import read_page
+from duoviz.web.lessons.text import (
     LessonError,
     Mistake,
     Term,
-    inline,
+    fields_in,
     located,
-    one_of,
-    read_fields,
+    markdown,
+    parts_of,
     read_glossary,
-    read_lines,
-    sections,
 )
 
 GLOSSARY = "glossary.md"
@@ -55,15 +52,12 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     traces = read_traces(traces_folder, mistakes)
     facts = Facts(traces, "vanilla", places=read_places(traces_folder, traces))
     terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
-    files: dict[str, Path] = {}
-    for file in sorted(folder.glob("*.md")):
-        name = re.sub(r"^\d+-", "", file.stem)
-        if file.name not in (ABOUT, GLOSSARY) and files.setdefault(name, file) is not file:
-            mistakes.append(str(LessonError(file, 1, f'{files[name].name} has the name "{name}" too; rename one')))
-    lessons = [collect(mistakes, read_lesson, name, file, facts, terms, {*files}) for name, file in files.items()]
+    files = [file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)]
+    names = [re.sub(r"^\d+-", "", file.stem) for file in files]
+    lessons = [collect(mistakes, read_lesson, *each, facts, terms, names) for each in zip(names, files, strict=True)]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
-    glossary = [{"name": term.forms[0], "spans": term.spans} for term in terms]
+    glossary = [{"name": term.forms[0], "html": term.html} for term in terms]
     return Course([lesson for lesson in lessons if lesson], glossary, mistakes)
 
 
@@ -92,57 +86,36 @@ def read_places(folder: Path, traces: dict[str, dict]) -> list[list[dict]]:
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
 
 
-def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: set[str]) -> dict:
+def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: Collection[str]) -> dict:
     """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises LessonError."""
-    lines = read_lines(file)
-    before, parts = sections(lines)
-    with located(file, lines):
-        front = read_front(before)
-        if not parts:
-            raise Mistake('the lesson has no page; a page begins with "## " and its title')
-        facts, reading = facts.of(front["trace"]), inline(front.get("read", ""))
-        for span in reading:
-            if "to" in span:
-                span["to"] = address_of(span["to"], lessons)
-        live = live_link(front, facts.trace["header"]["prompt"])
+    (_, front), *parts = parts_of(file)
+    with located(file, 1):
+        if not (fields := re.fullmatch(r"---\n(.*)\n---\s*", front, re.DOTALL)) or not parts:
+            raise Mistake('a lesson begins with a line "---", its fields, another "---", and then pages, "## TITLE"')
+        about = fields_in(fields[1], FRONT_FIELDS)
+        if missing := next((field for field in NEEDED if field not in about), None):
+            raise Mistake(f'the field "{missing}" is missing')
+        facts = facts.of(about["trace"])
+        prompt: str = about.get("prompt") or facts.trace["header"]["prompt"]
+        live = live_link(about["live"], prompt) if "live" in about else None
+        read = markdown.renderInline(about.get("read", ""), {"lessons": lessons})
     pages = []
-    for first, part in parts:
-        with located(file, part, first):
-            pages.append(PageReader(part, facts, Finder(terms), lessons).read())
-    about = {field: front[field] for field in ("title", "summary")}
-    return {"name": name, **about, "pages": pages, "live": live, "watch": front.get("watch"), "read": reading}
+    for line, part in parts:
+        with located(file, line):
+            pages.append(read_page(part, facts, terms, lessons))
+    told = {field: about.get(field) for field in ("title", "summary", "watch")}
+    return {"name": name, **told, "pages": pages, "live": live, "read": read}
 
 
-def read_front(lines: list[str]) -> dict[str, str]:
-    """The fields of what stands before the first page. Raises Mistake."""
-    filled = [*filter(None, lines)]
-    if len(filled) < 2 or filled[0] != "---" or filled[-1] != "---":
-        raise Mistake('a lesson begins with a line "---", its fields, another "---", and then its first page')
-    front = read_fields(filled[1:-1], FRONT_FIELDS)
-    if missing := next((name for name in NEEDED if name not in front), None):
-        raise Mistake(f'the field "{missing}" is missing')
-    return front
-
-
-def live_link(front: dict[str, str], prompt: str) -> str | None:
-    """The fragment that opens the Live tab with the lesson's settings and runs it; prompt: where it names none.
-
-    Raises Mistake.
-    """
-    if "live" not in front:
-        return None
-    parts = (part.partition("=") for part in front["live"].split())
-    chosen = {name: text for name, _, text in parts}
-    settings = {name: typed(text) for name, text in chosen.items() if name != "method"}
-    for name in settings:
-        one_of(name, DEFAULTS, f'there is no setting "{name}"', "live:")
+def live_link(chosen: str, prompt: str) -> str:
+    """The fragment that opens the Live tab with a method and settings, as `NAME=VALUE`, and runs it. Raises Mistake."""
+    values = {name: text for name, _, text in (part.partition("=") for part in chosen.split())}
     try:
-        runs.check_method(chosen.get("method", "vanilla"))
-        Settings(**settings)
-    except SettingsError as error:
-        raise Mistake(f"live: {str(error).removesuffix('.')}", "live:") from None
-    asked = {"prompt": front.get("prompt", prompt), "autoplay": "true"}
-    return "#tab=live&" + urlencode(chosen | asked, safe="", quote_via=quote)
+        runs.check_method(values["method"])
+        Settings(**{name: typed(text) for name, text in values.items() if name != "method"})
+    except (SettingsError, TypeError, KeyError) as error:
+        raise Mistake(f"live: {str(error).removesuffix('.')}") from None
+    return "#tab=live&" + urlencode(values | {"prompt": prompt, "autoplay": "true"}, safe="", quote_via=quote)
 
 
 def typed(text: str) -> Any:

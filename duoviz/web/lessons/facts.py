@@ -1,81 +1,20 @@
-"""Figures in a lesson's text: Jinja2 expressions over a recorded trace; none is ever typed."""
+"""What a lesson's text may name: figures of recorded runs, of which none is ever typed."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median_high
 
 import numpy as np
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import acceptance_of, in_turn_speed, run_of
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choice, steps_before
-from duoviz.web.lessons.source import Mistake, NotInTrace, one_of
+from duoviz.web.lessons.text import Mistake, NotInTrace, counted, one_of, percent
 
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-# The token with which a model ends its answer: it is no text.
-END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
-
-
-def seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
-
-
-def fixed(value: float, digits: int) -> str:
-    return f"{float(value):.{digits}f}"
-
-
-def counted(number: int, word: str) -> str:
-    """As in "1 more token", "2 guesses"."""
-    if not isinstance(number, int):
-        raise TypeError(f"{number} is not a whole number")
-    many = "es" if word.endswith("s") else "s"
-    return f"{number} {word}{'' if number == 1 else many}"
-
-
-def quoted(token: dict) -> str:
-    """A token's text as words on the page."""
-    text = token["text"]
-    if END_OF_ANSWER.fullmatch(text):
-        return "the end of the answer"
-    return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
-
-
-def ordinal(number: int) -> str:
-    """As in "the second one"."""
-    few = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-    return few[number - 1] if number <= len(few) else f"{number}th"
-
-
-FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, ordinal, quoted)}
-
-
-class Environment(SandboxedEnvironment):
-    """Of the expressions: a part of None is what the trace does not hold."""
-
-    def getattr(self, obj: object, attribute: str) -> object:
-        if obj is None:
-            raise NotInTrace(f"value for “{attribute}”")
-        return super().getattr(obj, attribute)
-
-
-def form(write: Callable[..., str]) -> Callable[..., str | None]:
-    """The form as a filter: None stays None."""
-    return lambda value, *options: None if value is None else write(value, *options)
-
-
-environment = Environment(undefined=StrictUndefined)
-environment.filters |= {name: form(write) for name, write in FORMS.items()}
 
 
 def with_status(iteration: Iteration, status: str) -> dict | None:
@@ -133,26 +72,23 @@ class Facts:
 
     def of(self, method: str) -> "Facts":
         """The same of another method's run. Raises Mistake."""
-        one_of(method, METHODS, f'there is no method "{method}"', f"trace: {method}")
+        one_of(method, METHODS, f'there is no method "{method}"')
         if method not in self.traces:
-            raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`", f"trace: {method}")
+            raise Mistake(f"there is no recorded run of {method} yet: `python -m duoviz record`")
         return replace(self, method=method)
 
     @property
     def trace(self) -> dict:
         return self.traces[self.method]
 
-    @cached_property
+    @property
     def names(self) -> dict:
         """What an expression may name; README.md in the lessons' folder lists it."""
-        nowhere, iteration = StrictUndefined("the page shows no iteration; give it an `at`"), self.iteration
-        return {
-            **{name: StrictUndefined(f"there is no recorded run of {name}") for name in METHODS},
-            **{name: self.of(name).run for name in self.traces},
-            **self.run,
-            "iteration": iteration or nowhere,
-            **{name: find(iteration) if iteration else nowhere for name, find in ITERATION.items()},
-        }
+        runs = {name: self.of(name).run for name in self.traces}
+        if self.iteration is None:
+            return runs | self.run
+        shown = {name: find(self.iteration) for name, find in ITERATION.items()}
+        return runs | self.run | shown | {"iteration": self.iteration}
 
     @property
     def run(self) -> dict:
@@ -252,16 +188,3 @@ class Facts:
         if abs(ratio - 1) < EQUAL_SPEED:
             return "about as fast as"
         return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"
-
-    def value(self, expression: str) -> str:
-        """What a placeholder stands for. Raises Mistake and NotInTrace."""
-        try:
-            answer = environment.compile_expression(expression, undefined_to_none=False)(self.names)
-            if answer is None:
-                raise NotInTrace(f"value for “{expression.partition('|')[0].strip()}”")
-            text = str(answer)
-            if not isinstance(answer, str | int):
-                raise TypeError("say how to write it: " + ", ".join(FORMS))
-            return text
-        except (TemplateError, TypeError, ValueError, ArithmeticError, KeyError, Mistake) as error:
-            raise Mistake(f"{{{expression}}} cannot be computed: {error}; see README.md", f"{{{expression}}}") from None

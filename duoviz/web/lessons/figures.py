@@ -3,7 +3,7 @@
 from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.source import NotInTrace
+from duoviz.web.lessons.text import NotInTrace
 
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
 UNSURE = 0.6
@@ -106,6 +106,5 @@ FIGURES = {
     "classical rule": draws,
     "speeds": speeds,
 }
-# Those made from the iteration that the page shows, and those with a slider that a question may ask to be dragged.
+# Those made from the iteration that the page shows.
 OF_ITERATION = {"threshold", "cache"}
-WITH_READING = {"target costs", "costs", "budget", "threshold"}

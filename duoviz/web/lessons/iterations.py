@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
-from duoviz.web.lessons.source import Mistake, NotInTrace
+from duoviz.web.lessons.text import Mistake, NotInTrace, one_of
 
 # Iterations are the trace's (`trace/trace.schema.json`).
 Iteration = dict
@@ -81,10 +80,8 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "hit": lambda it: ended(it, "hit"),
     "miss": lambda it: ended(it, "miss"),
     "rejection": lambda it: ended(it, "rejection"),
-    "nothing proposed": lambda it: not proposals(it),
     "nothing pending": lambda it: it["mode"] == "pre",
     "something pending": lambda it: it["mode"] == "post",
-    "all accepted": lambda it: ended(it, "hit", 2),
     "some accepted": lambda it: ended(it, "rejection", 1),
     "three guesses": lambda it: len(guesses(it)) >= 3,
     "free token proposed": lambda it: any(map(looked_up, guesses(it))),
@@ -96,7 +93,6 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "one sequence": lambda it: it["theta"] is not None and it["sequences"] == 1,
     "few sequences": few_sequences,
     "other sequence taken": lambda it: (it["verdict"]["sequence"] or 1) >= 2,
-    "discarded tokens": lambda it: discarded(it) > 0,
     "budget left": lambda it: it.get("longest") is not None and it["longest"] < it["budget"],
 }
 
@@ -107,17 +103,10 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
     "sequences": lambda it: it["sequences"],
     "discarded": discarded,
     "survivors": lambda it: len(survivors(it)) or None,
-    "target idle": partial(idle, "target"),
-    "draft idle": partial(idle, "draft"),
     "likely first token": lambda it: None if it["theta"] is None else it["candidates"][0]["p"],
 }
 
-POSITIONS: dict[str, Callable[[int], int]] = {
-    "prefill": lambda count: 0,
-    "middle": lambda count: count // 2,
-    "last": lambda count: count - 1,
-}
-FORM = re.compile("(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
+FORM = re.compile("prefill|middle|last|(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
 FORMS = (
     "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
     "most MEASURE where CONDITION"
@@ -130,41 +119,36 @@ def matching(condition: str, iterations: list[Iteration]) -> list[int]:
     Raises Mistake where it is none, and NotInTrace where there is no such iteration.
     """
     names = condition.split(" and ")
-    if not CONDITIONS.keys() >= {*names}:
-        known = ", ".join(CONDITIONS)
-        raise Mistake(f'"{condition}" is not a condition of an iteration: choose one of {known}', condition)
+    for name in names:
+        one_of(name, CONDITIONS, f'"{name}" is not a condition of an iteration')
     indices = [each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)]
+    return existing(indices, condition)
+
+
+def existing(indices: list[int], what: str) -> list[int]:
+    """The indices. Raises NotInTrace where there are none."""
     if not indices:
-        raise NotInTrace(f"iteration with “{condition}”")
+        raise NotInTrace(f"iteration with “{what}”")
     return indices
 
 
-def find(predicate: str, iterations: list[Iteration]) -> int:
-    """The index of the iteration that a page's `at` stands for. Raises Mistake and NotInTrace as `matching` does."""
-    if predicate in POSITIONS:
-        return POSITIONS[predicate](len(iterations))
-    match = FORM.fullmatch(predicate)
-    if not match:
-        raise Mistake(f'"{predicate}" names no iteration: write {FORMS}', predicate)
+def find(at: str, iterations: list[Iteration]) -> int:
+    """The index of the iteration that a page's `at` stands for; with `most`, the first of the largest.
+
+    Raises Mistake and NotInTrace as `matching` does.
+    """
+    if not (match := FORM.fullmatch(at)):
+        raise Mistake(f'"{at}" names no iteration: write {FORMS}')
     order, condition, measure, where = match.groups()
-    if measure:
-        return of_the_most(measure, where, iterations)
-    index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
-    if index == len(iterations):
-        raise NotInTrace(f"iteration with “{condition}”")
-    return index
-
-
-def of_the_most(measure: str, condition: str | None, iterations: list[Iteration]) -> int:
-    """The first index of those with the largest measure."""
-    if measure not in MEASURES:
-        known = ", ".join(MEASURES)
-        raise Mistake(f'"{measure}" is not a measure of an iteration: choose one of {known}', measure)
-    wanted = matching(condition, iterations) if condition else range(1, len(iterations))
+    if order:
+        index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
+        return existing([index] if index < len(iterations) else [], condition)[0]
+    if not measure:
+        return {"prefill": 0, "middle": len(iterations) // 2, "last": len(iterations) - 1}[at]
+    one_of(measure, MEASURES, f'"{measure}" is not a measure of an iteration')
+    wanted = matching(where, iterations) if where else range(1, len(iterations))
     values = {index: value for index in wanted if (value := MEASURES[measure](iterations[index])) is not None}
-    if not values:
-        raise NotInTrace(f"iteration with “{measure}{f' where {condition}' if condition else ''}”")
-    return max(values, key=values.__getitem__)
+    return max(existing([*values], measure), key=values.__getitem__)
 
 
 # The visualizer's parts, each a section of the page.

@@ -3,7 +3,7 @@
 import { button, drawer, el, setText, textButton } from "../visualizer/dom.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 import { MARKS } from "../visualizer/words.js";
-import { linkNode } from "./spans.js";
+import { linkNode } from "./texts.js";
 
 const PROGRESS_KEY = "duoviz lessons";
 

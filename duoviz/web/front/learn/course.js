@@ -4,8 +4,8 @@ import { button, el, setText, textButton } from "../visualizer/dom.js";
 import { createHead, createProgress, createSummary } from "./contents.js";
 import { FIGURES } from "./figures.js";
 import { createQuestion } from "./question.js";
-import { blockNodes, createGlossary, linkNode, spanNodes } from "./spans.js";
 import { createStage } from "./stage.js";
+import { createGlossary, htmlNode, linkNode } from "./texts.js";
 
 // It lies outside of the course, whose styles do not reach it there.
 const BOX = "display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 4px 16px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
@@ -38,7 +38,7 @@ function liveBox(lesson, back) {
   link.addEventListener("click", () => { if (lesson.watch) tellWhatToWatch(lesson.watch, back); });
   const watch = lesson.watch ? ` Watch: ${lesson.watch}` : "";
   const runs = lesson.live ? [`The Live tab opens and runs it with this lesson's settings.${watch} `] : [];
-  const read = lesson.read.length ? ["Read more: ", ...spanNodes(lesson.read, null), "."] : [];
+  const read = lesson.read.length ? ["Read more: ", htmlNode("span", lesson.read), "."] : [];
   const node = el("div", { class: "dl-live" }, link, el("span", { class: "dl-note dl-read" }, ...runs, ...read));
   link.hidden = !lesson.live;
   node.hidden = !runs.length && !read.length;
@@ -48,7 +48,7 @@ function liveBox(lesson, back) {
 function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
   const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
-  const told = page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : blockNodes(page.blocks, glossary);
+  const told = page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : glossary.blocks(page.text);
   return {
     words: [el("h3", { tabindex: "-1" }, page.title), ...told], question: question ? [question.node] : [],
     figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],

@@ -1,8 +1,7 @@
 // A page's question: the reader chooses, steps, clicks or drags, and is told why that is right or not.
 
 import { button, el, listen, setAttributes, textButton } from "../visualizer/dom.js";
-import { createSlider } from "./parts.js";
-import { blockNodes, spanNodes } from "./spans.js";
+import { htmlNode } from "./texts.js";
 
 const MOVED = 5;
 
@@ -55,13 +54,13 @@ function listenToChoices(root, choices, act) {
 const SHORT = 14;
 
 function askChoose({ options }, tell) {
-  const buttons = options.map(({ spans, right, why }) => (
+  const buttons = options.map(({ html, right, why }) => (
     button({ class: "dl-option", "aria-pressed": "false" }, ({ currentTarget }) => {
       for (const each of buttons) each.setAttribute("aria-pressed", each === currentTarget);
       tell(right, why);
-    }, ...spanNodes(spans, null))
+    }, htmlNode("span", html))
   ));
-  const areShort = options.every(({ spans }) => spans.reduce((length, { text }) => length + text.length, 0) <= SHORT);
+  const areShort = buttons.every(({ textContent }) => textContent.length <= SHORT);
   return { nodes: [el("div", { class: "dl-options", role: "group", "aria-label": "Answers", "data-short": areShort }, ...buttons)] };
 }
 
@@ -82,20 +81,13 @@ function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure
   return { nodes: [el("p", { class: "dl-note" }, where)], stop };
 }
 
-function ownSlider({ from, to, unit }) {
-  const name = unit.map(({ text }) => text).join("");
-  const slider = createSlider({ label: "Your answer", min: from, max: to, value: from, words: (value) => `${value} ${name}`.trim() });
-  return { node: slider.node, reading: slider.value };
-}
-
-function askDrag({ answer, within, slider, right, low, high }, tell, { figure }) {
-  const dragged = slider ? ownSlider(slider) : figure;
+function askDrag({ answer, within, right, low, high }, tell, { figure }) {
   const check = textButton("Check", () => {
-    const difference = dragged.reading() - answer;
+    const difference = figure.reading() - answer;
     const found = Math.abs(difference) <= within;
     tell(found, found ? right : difference < 0 ? low : high);
   });
-  return { nodes: [...(slider ? [dragged.node] : []), el("div", { class: "dl-tools" }, check)] };
+  return { nodes: [el("div", { class: "dl-tools" }, check)] };
 }
 
 const KINDS = { choose: askChoose, step: askStep, click: askClick, drag: askDrag };
@@ -107,12 +99,12 @@ export function createQuestion(question, about, onRight) {
   const tell = (right, why) => {
     if (right) onRight();
     verdict.dataset.right = right;
-    verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "Not quite. "), ...spanNodes(why, about.glossary));
+    verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "Not quite. "), about.glossary.text("span", why));
     // On a small screen the reader may have answered far below.
     verdict.scrollIntoView({ block: "nearest" });
   };
   const asked = KINDS[question.kind](question, tell, about);
   const node = el("section", { class: "dl-question", "data-kind": question.kind, "aria-label": "Question" },
-    el("h4", {}, "Question"), ...blockNodes(question.blocks, about.glossary), ...asked.nodes, verdict);
+    el("h4", {}, "Question"), ...about.glossary.blocks(question.text), ...asked.nodes, verdict);
   return { node, stop: asked.stop ?? (() => {}) };
 }

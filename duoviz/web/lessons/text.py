@@ -1,0 +1,264 @@
+"""A lesson's text: its file in parts, figures filled in by Jinja2, Markdown as HTML with its links and terms."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, StrictUndefined, TemplateError
+from markdown_it import MarkdownIt
+
+TABS = ("live", "compare", "learn", "lab")
+# The token with which a model ends its answer: it is no text.
+END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
+
+
+class Mistake(ValueError):
+    """What is wrong in a lesson, as a sentence without a full stop."""
+
+
+class NotInTrace(LookupError):
+    """The trace does not hold what a page shows; the message says what, as in "there is no …"."""
+
+
+class LessonError(ValueError):
+    """A mistake in a lesson's file; the message begins with the file and the line where its part begins."""
+
+
+@contextmanager
+def located(file: Path, line: int) -> Iterator[None]:
+    """Turn a Mistake into a LessonError of this part."""
+    try:
+        yield
+    except Mistake as mistake:
+        # The folder's name is enough to find it, and the same on every machine.
+        raise LessonError(f"{file.parent.name}/{file.name}:{line}: {mistake}.") from None
+
+
+def one_of(name: str, known: Collection[str], message: str) -> None:
+    """Raise Mistake, which says what is known, unless the name is."""
+    if name not in known:
+        raise Mistake(f"{message}: choose one of {', '.join(known)}")
+
+
+def parts_of(file: Path) -> list[tuple[int, str]]:
+    """What stands before the first `## `, and each part that begins so, with the line where it begins."""
+    with located(file, 1):
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise Mistake("this is not UTF-8 text") from None
+    found, line = [], 1
+    for part in re.split("^(?=## )", text, flags=re.MULTILINE):
+        found.append((line, part))
+        line += part.count("\n")
+    return found
+
+
+def fields_in(lines: str, known: Collection[str]) -> dict[str, str]:
+    """Lines `NAME: VALUE`. Raises Mistake."""
+    fields: dict[str, str] = {}
+    for line in lines.splitlines():
+        name, _, value = line.partition(": ")
+        if not value:
+            raise Mistake(f'"{line}" is not a field; a field is a name, ": " and its value')
+        one_of(name, known, f'there is no field "{name}" here')
+        fields[name] = value
+    return fields
+
+
+def headed(part: str, known: Collection[str]) -> tuple[str, dict[str, str], str]:
+    """A part's heading, the fields directly under it, and the text after the first empty line. Raises Mistake."""
+    top, _, text = part.partition("\n\n")
+    heading, _, fields = top.partition("\n")
+    return heading.strip(), fields_in(fields, known), text
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def fixed(value: float, digits: int) -> str:
+    return f"{float(value):.{digits}f}"
+
+
+def counted(number: int, word: str) -> str:
+    """As in "1 more token", "2 guesses"."""
+    if not isinstance(number, int):
+        raise TypeError(f"{number} is not a whole number")
+    many = "es" if word.endswith("s") else "s"
+    return f"{number} {word}{'' if number == 1 else many}"
+
+
+def quoted(token: dict) -> str:
+    """A token's text as words on the page."""
+    text = token["text"]
+    if END_OF_ANSWER.fullmatch(text):
+        return "the end of the answer"
+    return f"“{text.strip(' ') or text.replace(' ', '␣')}”".replace("\n", "↵")
+
+
+def ordinal(number: int) -> str:
+    """As in "the second one"."""
+    few = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    return few[number - 1] if number <= len(few) else f"{number}th"
+
+
+FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, ordinal, quoted)}
+
+# Until its Markdown is read, a figure's characters are so much further on in Unicode, where none means anything.
+AWAY = 0xF0000
+FIGURE = re.compile("[\U000f0000-\U000fffff]+")
+
+
+def known(value: object) -> Any:
+    """The value. Raises NotInTrace for None."""
+    if value is None:
+        raise NotInTrace("such value")
+    return value
+
+
+def hidden(value: object) -> str:
+    """A figure of a text, which `plain` gives back. Raises TypeError for a number that has no form yet."""
+    text = str(known(value))
+    if not isinstance(value, str | int):
+        raise TypeError(f"say how to write {text[:40]}: {', '.join(FORMS)}")
+    return "".join(chr(AWAY + ord(sign)) if ord(sign) < AWAY else sign for sign in text)
+
+
+def plain(text: str) -> str:
+    """A text with its figures."""
+    return FIGURE.sub(lambda match: "".join(chr(ord(sign) - AWAY) for sign in match[0]), text)
+
+
+class Expressions(Environment):
+    """A part of None is what the trace does not hold."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        return super().getattr(known(obj), attribute)
+
+
+def form(write: Callable[..., str]) -> Callable[..., str]:
+    """The form as a filter."""
+    return lambda value, *options: write(known(value), *options)
+
+
+expressions = Expressions(
+    variable_start_string="{", variable_end_string="}", undefined=StrictUndefined, finalize=hidden
+)
+expressions.filters |= {name: form(write) for name, write in FORMS.items()}
+
+
+class Term(NamedTuple):
+    """forms: the words that stand for it, the first being its name; html: what it means."""
+
+    forms: tuple[str, ...]
+    html: str
+
+
+def read_glossary(file: Path) -> list[Term]:
+    """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
+    terms = []
+    for line, part in parts_of(file)[1:]:
+        heading, _, meaning = part.removeprefix("## ").partition("\n")
+        forms = tuple(form.strip() for form in heading.split(","))
+        with located(file, line):
+            if not all((*forms, meaning.strip())):
+                raise Mistake("a term has a name, perhaps other forms, and one paragraph that says what it means")
+        terms.append(Term(forms, markdown.renderInline(meaning.strip())))
+    return terms
+
+
+def pattern_of(form: str) -> str:
+    """What finds a form in a text: k, γ and capitals as they are (REST is not the rest), others in either case."""
+    exact = len(form) == 1 or form.isupper()
+    return f"({re.escape(form)})" if exact else f"((?i:{re.escape(form)}))"
+
+
+class Finder:
+    """Marks the terms in one page's text: each where it stands first."""
+
+    def __init__(self, terms: list[Term]):
+        named = [(form, term.forms[0]) for term in terms for form in term.forms]
+        forms = sorted(named, key=lambda each: len(each[0]), reverse=True)
+        self.names = [name for _, name in forms]
+        # Without terms, what never matches.
+        choices = "|".join(pattern_of(form) for form, _ in forms) or "(?!)"
+        self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])")
+        self.seen: set[str] = set()
+
+    def mark(self, text: str) -> str:
+        """HTML of a text, in which each term's first place is a button; a real one would stand apart from a comma."""
+        return self.pattern.sub(self.term, escape(text))
+
+    def term(self, match: re.Match) -> str:
+        name = self.names[(match.lastindex or 1) - 1]
+        if name in self.seen:
+            return match[0]
+        self.seen.add(name)
+        about = 'class="dl-term" role="button" tabindex="0" aria-expanded="false" title="What this means"'
+        return f'<span {about} data-term="{escape(name)}">{match[0]}</span>'
+
+
+def address_of(to: str, lessons: Collection[str]) -> str:
+    """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address. Raises Mistake."""
+    kind, _, name = to.partition(":")
+    lesson, _, number = name.partition("/")
+    if kind == "lesson" and lesson in lessons and (not number or number.isdigit()):
+        return f"#tab=learn&lesson={lesson}&page={number or 1}"
+    if kind == "tab" and name in TABS:
+        return f"#tab={name}"
+    if kind == "game" and name.isdecimal():
+        return f"#tab=learn&draft={name}"
+    if kind == "https":
+        return to
+    raise Mistake(
+        f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https'
+    )
+
+
+def text_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
+    """Terms are marked only in plain text: no button may stand in a link."""
+    text = tokens[index]
+    return page["finder"].mark(text.content) if page.get("finder") and not text.level else escape(text.content)
+
+
+def link_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
+    to = address_of(tokens[index].attrs["href"], page.get("lessons", ()))
+    return f'<a href="{escape(to)}"{" target=_blank rel=noopener" if to.startswith("https:") else ""}>'
+
+
+# Paragraphs, lists, links, *em*, **strong** and `code`; all else is text.
+markdown = MarkdownIt("zero").enable(["list", "emphasis", "backticks", "link"])
+markdown.add_render_rule("text", text_html)
+markdown.add_render_rule("link_open", link_html)
+
+
+class Writer:
+    """Writes one page's texts. names: what an expression may name; lessons: the names that a link may lead to."""
+
+    def __init__(self, names: dict[str, Any], terms: list[Term], lessons: Collection[str]):
+        self.names, self.page = names, {"finder": Finder(terms), "lessons": lessons}
+
+    def filled(self, text: str) -> str:
+        """A text with its figures hidden. Raises Mistake and NotInTrace."""
+        try:
+            return expressions.from_string(text).render(self.names)
+        except (TemplateError, TypeError, ArithmeticError, KeyError, Mistake) as error:
+            raise Mistake(f"a figure cannot be computed: {error}; see README.md") from None
+
+    def words(self, text: str) -> str:
+        """A line as plain text."""
+        return plain(self.filled(text))
+
+    def html(self, text: str, *, of: Callable[..., str] = markdown.renderInline, terms: bool = True) -> str:
+        """A line as HTML; of: `markdown.render` for several blocks. terms: whether they are marked."""
+        page = self.page if terms else self.page | {"finder": None}
+        html = of(self.filled(text), page)
+        return FIGURE.sub(lambda match: f'<span class="dl-value">{escape(plain(match[0]))}</span>', html)
