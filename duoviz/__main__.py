@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from duoviz.processes import on_ending, supervised
+from duoviz.processes import on_ending
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -14,12 +14,6 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:
         on_ending(signal.SIG_DFL)
         arguments = sys.argv[1:]
-        if arguments[:1] != ["serve"]:
-            return supervised(lambda: run_one(arguments))
-    return run_one(arguments)
-
-
-def run_one(arguments: list[str]) -> int:
     from duoviz.command_line import run
     from duoviz.options import parser
 

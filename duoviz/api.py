@@ -16,7 +16,6 @@ from duoviz.lab.results import opened
 from duoviz.notebook import Race, Results, Run
 from duoviz.notebook import open as open_saved
 from duoviz.runs import Lane, OtherLane
-from duoviz.trace.types import Event
 
 # Those of `decoding.METHODS`, for a type checker.
 Method = Literal["vanilla", "speculative", "prompt_lookup", "rest", "lookahead", "duodecoding", "duotree"]
@@ -31,10 +30,9 @@ def generate(
     raw: bool = False,
     before: Sequence[tuple[str, str]] = (),
     stopped: Callable[[], bool] = bool,
-) -> Generator[Event]:
+) -> Generator[dict]:
     """One run as events; see `runner.stream`."""
-    events = runner.stream(engine, method, prompt, settings, raw=raw, before=before, stopped=stopped)
-    return cast("Generator[Event]", events)
+    return runner.stream(engine, method, prompt, settings, raw=raw, before=before, stopped=stopped)
 
 
 def run(

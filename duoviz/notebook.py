@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from duoviz import comparison
 from duoviz.command_line import check_write
@@ -18,7 +18,6 @@ from duoviz.runs import row, text_of
 from duoviz.trace.exports import csv_lines, csv_table, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, parse_object, read_text
-from duoviz.trace.types import Iteration, Metrics, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,19 +44,19 @@ RESULTS_FILES = {
 class Run:
     """One run: its text, its figures, and its whole trace, of whatever engine."""
 
-    def __init__(self, trace: Trace | dict[str, Any]):
-        self.trace = cast(Trace, trace)
+    def __init__(self, trace: dict[str, Any]):
+        self.trace = trace
 
     @property
     def text(self) -> str:
-        return text_of(cast("list[dict]", self.iterations))
+        return text_of(self.iterations)
 
     @property
     def token_ids(self) -> list[int]:
         return [token["id"] for iteration in self.iterations for token in iteration["committed"]]
 
     @property
-    def iterations(self) -> list[Iteration]:
+    def iterations(self) -> list[dict]:
         return self.trace["iterations"]
 
     @property
@@ -76,9 +75,9 @@ class Run:
         return (self.trace["end"] or {}).get("message", "")
 
     @cached_property
-    def metrics(self) -> Metrics:
+    def metrics(self) -> dict:
         """See `duoviz.trace.metrics`; times in seconds, None where a figure is not known."""
-        return cast(Metrics, metrics(cast(dict, self.trace)))
+        return metrics(self.trace)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as what the name ends with: `.json` (the trace), `.html` (a replay), `.csv` or `.perfetto.json`."""
@@ -86,11 +85,11 @@ class Run:
 
     def to_pandas(self) -> pd.DataFrame:
         """A row an iteration; the columns are those of the CSV file (see docs/python.md)."""
-        return frame(iteration_rows(cast(dict, self.trace)))
+        return frame(iteration_rows(self.trace))
 
     def tokens_to_pandas(self) -> pd.DataFrame:
         """A row a token of the text."""
-        return frame(token_rows(cast(dict, self.trace)))
+        return frame(token_rows(self.trace))
 
     def to_html(self) -> str:
         """The page that replays the run without a server."""
