@@ -2,11 +2,8 @@
 
 from typing import Any
 
-# Bytes of a request; of one that carries neither a prompt nor a file. Of larger ones so many are held at once.
-BODY, SMALL_BODY = 2_500_000, 64_000
-LARGE_AT_ONCE = 2
-# Seconds for which a large one waits for its turn to be read.
-LARGE_WAIT = 10.0
+# Bytes of a request that is no file.
+BODY = 2_500_000
 # Values in a request, a list and an object counting for several (see `outside.Reader`).
 VALUES = 2_000
 # Characters of a prompt, of any other text, and of a name in a list; names in a list.
@@ -47,8 +44,8 @@ REFUSALS = 50
 
 # Events that were asked for and have not ended, or whose end nobody has fetched: of a session, of an address, of all.
 EVENTS_OF_SESSION, EVENTS_OF_ADDRESS, EVENTS = 8, 96, 112
-# Seconds for which an event waits for a first listener, and a session for another after its last has left.
-FIRST_LISTENER, NEXT_LISTENER = 5.0, 10.0
+# Seconds for which a session with events waits for somebody who listens.
+LISTENER = 5.0
 
 # Each run in the queue holds one of Gradio's threads; so many more are left for all else on the page.
 THREADS = 40
@@ -66,7 +63,7 @@ OPEN_FILES, OTHER_FILES = 16_384, 300
 CONNECTIONS = 2_000
 # Seconds in which a connection brings a whole request, a file to be loaded, or takes more of an answer.
 REQUEST, UPLOADING, ANSWER = 30.0, 600.0, 60.0
-# Seconds between two looks for what nobody listens to, and for connections that do nothing.
+# Seconds between two looks for what nobody listens to, and at what a connection does.
 LOOK = 1.0
 
 # Characters of an entry of the log and of its traceback; entries at once, and seconds from one to the next after them.
@@ -74,11 +71,6 @@ LOGGED = 4_000
 LOGGED_AT_ONCE, LOGGED_EVERY = 20, 10.0
 # Keys whose turn has come long ago are forgotten when there are more than this.
 MANY = 1000
-
-
-def share(total: int, most: int, taken: int) -> int:
-    """How many of `total` one may have of which `taken` are taken: at most so many, and no more than it leaves."""
-    return min(most, total - taken)
 
 
 class RateLimiter:

@@ -60,7 +60,7 @@ class Visualizer(Scripted):
         addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
         expected = expected_tokens(files["duodecoding"]) if "duodecoding" in files else None
         opened = {"addresses": addresses, "method": method, "told": sentence, "expected": expected}
-        super().__init__("visualizer", server_functions=[one_file], opening=opened, **options)
+        super().__init__("visualizer", replay=served_replay(), opening=opened, **options)
 
 
 def expected_tokens(file: Path) -> dict | None:
@@ -91,7 +91,7 @@ class Race(Scripted):
     """
 
     def __init__(self, *, recorded: Sequence[str] = (), **options):
-        super().__init__("race", ["chosen"], server_functions=[one_file], recorded=list(recorded), **options)
+        super().__init__("race", ["chosen"], replay=served_replay(), recorded=list(recorded), **options)
 
 
 class Learn(Scripted):
@@ -117,9 +117,9 @@ class ShareBar(Scripted):
         super().__init__("share", ["copylink", "openlink"], root="dv-share", elem_id="share", site={})
 
 
-def one_file(_asked: object) -> tuple[str, str]:
-    """For the browser, which puts a trace between the two parts."""
-    return replay_parts()
+def served_replay() -> str:
+    """The address of a replay's two parts, between which the browser puts a trace."""
+    return f"{ADDRESS}/{serve_json('replay-parts', as_text(replay_parts()))}"
 
 
 def batch(run: str, number: int, events: list[dict]) -> str:

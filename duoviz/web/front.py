@@ -65,7 +65,7 @@ watch("value", () => { if (props.value) take(props.value); });
 if (props.value) take(props.value);
 const load = (file) => import(new URL(`%s/${file}`, document.baseURI));
 Promise.all([load("%s"), load("%s")]).then(([{ start }, { default: methods }]) => {
-  take = start({ element, props, server, trigger, methods });
+  take = start({ element, props, trigger, methods });
   for (const value of early) take(value);
 });
 """

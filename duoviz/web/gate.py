@@ -1,22 +1,22 @@
-"""ASGI middleware before Gradio: what gets through to it, each in its turn, and who listens to what was asked for."""
+"""The door: ASGI middleware around Gradio that lets in what the page needs, each in its turn, and minds who listens."""
 
 import asyncio
 import re
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Set
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
 from duoviz.web.bounds import RateLimiter
-from duoviz.web.calls import API, POSTED, Call, Page, read_post
-from duoviz.web.heads import HEARD, IN_SCOPE, Client, Refused, address_of, client_of, is_foreign
+from duoviz.web.calls import API, POSTED, Call, Page, invalid, read_post
+from duoviz.web.heads import HEARD, IN_SCOPE, Client, Refused, address_of, believed, client_of, is_foreign, is_own
 from duoviz.web.limits import Limits
 from duoviz.workers.request_queue import SESSION_FULL
 
@@ -47,15 +47,11 @@ class Event:
 
 @dataclass
 class Session:
-    """A session's events by name, and its open streams. since: of the last event, or of the last stream's end.
-
-    met: whether anybody has listened yet.
-    """
+    """A session's events by name, and its open streams. since: of the last event, or of the last stream's end."""
 
     events: dict[str, Event] = field(default_factory=dict)
     listeners: int = 0
     since: float = 0.0
-    met: bool = False
 
 
 class SessionTracker:
@@ -80,7 +76,7 @@ class SessionTracker:
     @contextmanager
     def listening(self, session: Session) -> Iterator[None]:
         """Held while a stream of this session is open."""
-        session.listeners, session.met = session.listeners + 1, True
+        session.listeners += 1
         for event in session.events.values():
             event.heard.set()
         try:
@@ -96,9 +92,8 @@ class SessionTracker:
 
     def unheard(self) -> list[str]:
         """Drop the sessions that nobody has listened to for too long; their names."""
-        now = self.clock()
-        patience = {False: bounds.FIRST_LISTENER, True: bounds.NEXT_LISTENER}
-        ended = [key for key, s in self.sessions.items() if not s.listeners and s.since < now - patience[s.met]]
+        latest = self.clock() - bounds.LISTENER
+        ended = [key for key, each in self.sessions.items() if not each.listeners and each.since < latest]
         for key in ended:
             del self.sessions[key]
         return ended
@@ -110,7 +105,6 @@ class Gate:
     def __init__(self, app: Callable, *, page: Page, tracker: SessionTracker, hosts: Set[str], limits: Limits):
         self.app, self.page, self.tracker, self.hosts = app, page, tracker, hosts
         self.on_space, self.session_runs = limits.on_space, limits.bounds.session
-        self.large = asyncio.Semaphore(bounds.LARGE_AT_ONCE)
         self.under_way: Counter[str] = Counter()
         self.limiters = {kind: RateLimiter(rate, burst) for kind, (rate, burst) in bounds.RATES.items()}
         self.refusals = RateLimiter(bounds.REFUSALS)
@@ -118,13 +112,17 @@ class Gate:
     async def __call__(self, scope: dict, receive: Callable, send: Callable) -> None:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
-        take = {"GET": self.read, "HEAD": self.read, "POST": self.post}.get(scope["method"])
+        if scope["type"] == "websocket":
+            return await send({"type": "websocket.close"})
+        try:
+            scope = believed(scope, self.hosts, on_space=self.on_space)
+        except Refused as refused:
+            # Nothing of its body is read: what follows it is no request.
+            reply = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
+            return await reply(scope, receive, send)
         try:
             with self.counted(scope):
-                path = scope["path"].removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
-                if take is None:
-                    raise Refused(404, NOT_FOUND)
-                await take(path, scope, receive, send)
+                await self.let_in(scope, receive, send)
         except Refused as refused:
             # At most REFUSALS a second are sent.
             delay = self.refusals.delay("", time.monotonic())
@@ -145,6 +143,24 @@ class Gate:
             if not self.under_way[address]:
                 del self.under_way[address]
 
+    async def let_in(self, scope: dict, receive: Callable, send: Callable) -> None:
+        """Raises Refused."""
+        path, headers = scope["path"].removeprefix(scope["root_path"]), Headers(scope=scope)
+        if not path:
+            # Relative, for behind some proxies nobody knows the page's whole address.
+            query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+            return await RedirectResponse(f"{scope['path'].rpartition('/')[2]}/{query}")(scope, receive, send)
+        path = path.rstrip("/") or "/"
+        if scope["method"] in ("GET", "HEAD"):
+            await self.read(path, scope, receive, send)
+        elif scope["method"] == "POST":
+            await self.post(path, headers, scope, receive, send)
+        elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            # Gradio says which other sites may call.
+            await self.app(scope, receive, send)
+        else:
+            raise Refused(404, NOT_FOUND)
+
     async def read(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
         """Let a request for a page, a file or a stream through. Raises Refused."""
         answer = ANSWER.fullmatch(path)
@@ -164,7 +180,7 @@ class Gate:
             raise Refused(404, NOT_FOUND)
         await self.app(scope, receive, send)
 
-    async def post(self, path: str, scope: dict, receive: Callable, send: Callable) -> None:
+    async def post(self, path: str, headers: Headers, scope: dict, receive: Callable, send: Callable) -> None:
         """Let an upload, a call, or the cancelling of one through. Raises Refused."""
         if not self.on_space and is_foreign(scope, self.hosts):
             raise Refused(403, "This page takes nothing from pages of other sites.")
@@ -174,76 +190,64 @@ class Gate:
             raise Refused(403, "Nothing can be uploaded here.")
         if not POSTED.fullmatch(path):
             raise Refused(404, NOT_FOUND)
-        if dict(scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refused(415, "A call is sent as application/json.")
-        async with self.content(scope, receive) as content:
-            call, receive = read_post(path, content, self.page), replayed(content, receive)
-            if call:
-                return await self.call(call, scope, receive, send)
-            await self.in_turn("call", scope)
-            await self.app(scope, receive, send)
-
-    async def call(self, call: Call, scope: dict, receive: Callable, send: Callable) -> None:
-        """Let a call through in its turn: checked before, so that no mistake waits, and after. Raises Refused."""
-        client = client_of(scope, call.session, on_space=self.on_space)
-        self.check(call, client)
+        content = await self.content(int(headers.get("content-length", 0)), scope, receive)
+        # Checked first, so that no mistake waits.
+        call = read_post(path, content, self.page)
         await self.in_turn("call", scope)
-        self.check(call, client)
-        event, session = Event(client, run=call.endpoint is not None), call.session
+        if call:
+            send = self.opening(call, scope, send)
+        await self.app(scope, replayed(content, receive), send)
 
-        def opened(name: str) -> None:
-            self.tracker.opened(session or name, name, event)
+    def opening(self, call: Call, scope: dict, send: Callable) -> Callable:
+        """A `send` that also notes the event which Gradio's answer names.
 
-        scope[IN_SCOPE], scope[HEARD] = client, event.heard
-        await self.app(scope, receive, noting_event(send, opened))
-
-    def check(self, call: Call, client: Client) -> None:
-        """Raise Refused for a wrong argument, or where this client has asked for too much already."""
+        Raises Refused where this client has asked for too much already.
+        """
+        client = client_of(scope, call.session, on_space=self.on_space)
         events = self.tracker.undelivered()
         mine = [event for event in events if event.client.session == client.session]
-        if call.endpoint:
-            reason = self.page.endpoints[call.endpoint].refusal(dict(call.sent), client)
-            # The endpoint counts the runs in the queue, where one that was let in just now is not yet.
-            runs = sum(event.run for event in mine)
-            if not reason and runs >= self.session_runs:
-                reason = SESSION_FULL.format(runs)
-            if reason:
-                # In the form that Gradio's clients read.
-                detail = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": reason}
-                raise Refused(422, [detail])
+        runs = sum(event.run for event in mine)
+        if call.is_run and runs >= self.session_runs:
+            raise invalid(SESSION_FULL.format(runs))
         near = sum(event.client.address == client.address for event in events) if client.address else 0
-        allowed = bounds.share(bounds.EVENTS, bounds.EVENTS_OF_ADDRESS, len(events))
+        # No more than it leaves free.
+        allowed = min(bounds.EVENTS_OF_ADDRESS, bounds.EVENTS - len(events))
         if len(mine) >= bounds.EVENTS_OF_SESSION or near and near >= allowed:
             raise Refused(429, PENDING)
+        event = Event(client, run=call.is_run)
+        scope[IN_SCOPE], scope[HEARD] = client, event.heard
 
-    @asynccontextmanager
-    async def content(self, scope: dict, receive: Callable) -> AsyncIterator[bytes]:
-        """The whole body of a request; few large ones are held at a time. Raises Refused."""
+        async def note(message: dict) -> None:
+            if found := EVENT.fullmatch(message.get("body", b"")):
+                self.tracker.opened(call.session or found[1].decode(), found[1].decode(), event)
+            await send(message)
+
+        return note
+
+    async def content(self, length: int, scope: dict, receive: Callable) -> bytes:
+        """The whole body of a request, read at its address's rate; length: as its head says. Raises Refused."""
         content, too_long = bytearray(), Refused(413, f"A request may have at most {bounds.BODY:,} bytes.")
-        if int(dict(scope["headers"]).get(b"content-length", 0)) > bounds.BODY:
+        if length > bounds.BODY:
             raise too_long
-        async with AsyncExitStack() as turn:
-            try:
-                # What does not come is not waited for here: `connections` closes its connection.
-                async for part in Request(scope, receive).stream():
-                    # Before it is parsed, and before all of it is here.
-                    await self.in_turn("byte", scope, len(part))
-                    if len(content) <= bounds.SMALL_BODY < len(content) + len(part):
-                        await asyncio.wait_for(turn.enter_async_context(self.large), bounds.LARGE_WAIT)
-                    content += part
-                    if len(content) > bounds.BODY:
-                        raise too_long
-            except TimeoutError:
-                raise Refused(503, "Other large requests are being read: try again in a few seconds.") from None
-            except ClientDisconnect:
-                raise Refused(400, "The request broke off.") from None
-            yield bytes(content)
+        try:
+            # What does not come is not waited for here: its connection is closed.
+            async for part in Request(scope, receive).stream():
+                await self.in_turn("byte", scope, len(part))
+                content += part
+                if len(content) > bounds.BODY:
+                    raise too_long
+        except ClientDisconnect:
+            raise Refused(400, "The request broke off.") from None
+        return bytes(content)
 
     async def in_turn(self, kind: str, scope: dict, cost: float = 1) -> None:
         """Wait for this address's turn (see `bounds.RATES`). Raises Refused where that takes too long."""
-        if client_of(scope, None, on_space=self.on_space).address is None:
+        address = address_of(scope, on_space=self.on_space)
+        if is_own(address, on_space=self.on_space):
             cost = cost / bounds.OWN
-        delay = self.limiters[kind].delay(address_of(scope, on_space=self.on_space), time.monotonic(), cost)
+        delay = self.limiters[kind].delay(address, time.monotonic(), cost)
         if delay is None:
             raise Refused(429, TOO_MANY)
         await asyncio.sleep(delay)
@@ -269,14 +273,3 @@ def unheld(send: Callable) -> Callable:
         await send(message)
 
     return pass_on
-
-
-def noting_event(send: Callable, opened: Callable[[str], None]) -> Callable:
-    """A `send` that also calls `opened` with the event that an answer names."""
-
-    async def note(message: dict) -> None:
-        if event := EVENT.fullmatch(message.get("body", b"")):
-            opened(event[1].decode())
-        await send(message)
-
-    return note

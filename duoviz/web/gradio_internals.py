@@ -1,6 +1,6 @@
 """All that duoviz touches of Gradio without Gradio having promised it, but for its import: checked with 6.31.0.
 
-Nothing public makes Gradio compute less beside a run, forget those who never listen, survive an error in its queue,
+Nothing public makes Gradio compute less beside a run, forget those who never listen, close connections that do nothing,
 and leave the log short. `tests/web/test_gradio_internals.py` names what a new version has moved.
 """
 
@@ -10,17 +10,13 @@ import re
 import sys
 import time
 from asyncio import Transport
-from collections.abc import Iterable
-from functools import partial
-from importlib.util import find_spec
 from types import SimpleNamespace
 
 import gradio as gr
 from gradio import queueing, routes
-from gradio.queueing import Queue
-from gradio.server_messages import ProcessCompletedMessage
 from gradio.utils import LRUCache
-from jinja2 import BaseLoader, Environment
+from jinja2 import FunctionLoader
+from uvicorn.protocols.http import auto
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from duoviz.web import bounds
@@ -29,9 +25,6 @@ from duoviz.web.bounds import RateLimiter
 # Seconds from one look of Gradio's queue at its requests to the next. It usually looks a thousand times
 # a second, and each look takes Python's lock from the thread that decodes.
 QUEUE_STEP = 0.05
-# Seconds in which cancelled events end before the queue's loop begins anew.
-PAUSE = 1.0
-BROKEN = "The server stopped this run: start it again."
 
 INTRODUCTION = re.compile(r"""<meta\s+(?:property="og:|name="twitter:)[^>]*>""")
 
@@ -39,60 +32,65 @@ log = logging.getLogger(__name__)
 
 
 class Connection(H11Protocol):
-    """Closes at once where its peer has more connections than are left for others. most: of all peers."""
+    """Closes where its peer has more connections than are left for others, and where nothing goes on for too long.
+
+    most: connections of all peers. seen, since: its state, and since when it has not changed.
+    """
 
     most = bounds.CONNECTIONS
+    seen: object = None
+    since = 0.0
 
     def connection_made(self, transport: Transport) -> None:
         super().connection_made(transport)
         others = [peer_of(each) for each in self.connections if each is not self]
-        if others.count(peer_of(self)) >= bounds.share(self.most, self.most, len(others)):
+        if others.count(peer_of(self)) >= self.most - len(others):
             transport.abort()
+        self.look()
+
+    def look(self) -> None:
+        """Close it if it has stayed in one state for too long; look again later."""
+        state, allowed = self.state()
+        if state != self.seen:
+            self.seen, self.since = state, self.loop.time()
+        if self.loop.time() - self.since > allowed:
+            self.transport.abort()
+        if not self.transport.is_closing():
+            self.loop.call_later(bounds.LOOK, self.look)
+
+    def state(self) -> tuple[object, float]:
+        """Its state, and seconds for which it may stay in that."""
+        cycle, unread = self.cycle, self.transport.get_write_buffer_size()
+        if unread:
+            return (cycle, unread), bounds.ANSWER
+        if cycle and not cycle.response_complete and not cycle.more_body:
+            return "answered", float("inf")
+        uploading = cycle and cycle.more_body and self.scope["path"].endswith("/upload")
+        return (cycle, cycle and cycle.response_complete), bounds.UPLOADING if uploading else bounds.REQUEST
 
 
 def peer_of(connection: H11Protocol) -> str:
     return connection.client[0] if connection.client else ""
 
 
-def state_of(connection: H11Protocol) -> tuple[float, object]:
-    """Seconds for which a connection may stay in its state, and that state."""
-    cycle, waiting = connection.cycle, connection.transport.get_write_buffer_size()
-    if waiting:
-        return bounds.ANSWER, (cycle, waiting)
-    if cycle is None or cycle.response_complete or cycle.more_body:
-        uploading = cycle and cycle.more_body and connection.scope["path"].endswith("/upload")
-        return bounds.UPLOADING if uploading else bounds.REQUEST, (cycle, cycle and cycle.response_complete)
-    return float("inf"), None
+# What uvicorn makes of each connection.
+auto.AutoHTTPProtocol = Connection  # pyright: ignore[reportPrivateImportUsage]
 
 
-class Watch:
-    """Closes connections that have stayed in one state for too long."""
+class Mailboxes(LRUCache):
+    """Outgoing messages by session. One to a closed session is dropped: as an error it would end Gradio's queue."""
 
-    def __init__(self):
-        # Of each connection its state, and since when.
-        self.seen: dict[H11Protocol, tuple[object, float]] = {}
-
-    def look(self, connections: Iterable[H11Protocol], now: float) -> None:
-        before, self.seen = self.seen, {}
-        for connection in list(connections):
-            allowed, state = state_of(connection)
-            known, since = before.get(connection, (None, now))
-            self.seen[connection] = (state, since if known == state else now)
-            if now - self.seen[connection][1] > allowed:
-                connection.transport.abort()
+    def __missing__(self, session: str) -> asyncio.Queue:
+        return asyncio.Queue()
 
 
 def calm(demo: gr.Blocks) -> None:
     """Let Gradio compute less beside a run, where a request then waits `QUEUE_STEP` at most; keep its queue alive."""
     queue = demo._queue
     queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
-    queue.start_processing = partial(keep_processing, queue)
     queue.sleep_when_free = queue.progress_update_sleep_when_free = QUEUE_STEP
     # For /monitoring, which is closed, Gradio makes a table of its last 10,000 events after each one.
     queue.ANALYTICS_MAX_EVENTS, queue.ANAYLTICS_CACHE_FREQUENCY = 1, sys.maxsize
-    # Gradio tries to import it before and after each value that it sends, and each time searches the disk.
-    if find_spec("matplotlib") is None:
-        sys.modules["matplotlib"] = None  # pyright: ignore[reportArgumentType]
 
 
 def delivered(demo: gr.Blocks, session: str, event: str) -> bool:
@@ -108,65 +106,17 @@ async def forget(demo: gr.Blocks, session: str) -> None:
     queue.pending_messages_per_session.pop(session, None)
 
 
-class Introduced(BaseLoader):
-    """Gradio's templates, in which these meta elements stand in the place of Gradio's own introduction of itself."""
-
-    def __init__(self, loader: BaseLoader, elements: str):
-        self.loader, self.elements = loader, elements
-
-    def get_source(self, environment: Environment, template: str) -> tuple:
-        source, name, is_current = self.loader.get_source(environment, template)
-        return INTRODUCTION.sub("", source).replace("<head>", f"<head>\n{self.elements}", 1), name, is_current
-
-
 def introduce(elements: str) -> None:
-    """Let the page introduce itself with these meta elements to whoever shows a link to it."""
+    """Let the page introduce itself with these meta elements, in the place of Gradio's own, where a link is shown."""
     environment = routes.templates.env
     own = environment.loader
     assert own and environment.cache is not None
-    environment.loader = Introduced(own.loader if isinstance(own, Introduced) else own, elements)
+
+    def source(name: str) -> str:
+        return INTRODUCTION.sub("", own.get_source(environment, name)[0]).replace("<head>", f"<head>\n{elements}", 1)
+
+    environment.loader = FunctionLoader(source)
     environment.cache.clear()
-
-
-class Mailboxes(LRUCache):
-    """Outgoing messages by session. One to a closed session is dropped: as an error it would end Gradio's queue."""
-
-    def __missing__(self, session: str) -> asyncio.Queue:
-        return asyncio.Queue()
-
-
-async def keep_processing(queue: Queue) -> None:
-    """Gradio's loop, begun anew after an error, which ends every event with a sentence; over when the server stops."""
-    while not queue.stopped:
-        try:
-            await Queue.start_processing(queue)
-        except Exception:
-            log.exception("the page's queue broke: all that was under way or waited in it has ended")
-            end_events(queue)
-            queue.stopped = False
-            await asyncio.sleep(PAUSE)
-            # An event that was cancelled before it began never gives its place back.
-            queue.active_jobs = [None] * len(queue.active_jobs)
-            for waiting in queue.event_queue_per_concurrency_id.values():
-                waiting.current_concurrency = 0
-                waiting.start_times_per_fn.clear()
-
-
-def end_events(queue: Queue) -> None:
-    """Tell everybody who listens that what they asked for has ended."""
-    for waiting in queue.event_queue_per_concurrency_id.values():
-        waiting.queue.clear()
-    for session, events in queue.pending_event_ids_session.items():
-        for event in events:
-            ended = ProcessCompletedMessage(event_id=event, output={"error": BROKEN}, success=False)
-            queue.pending_messages_per_session[session].put_nowait(ended)
-
-
-def watch_connections(demo: gr.Blocks, watch: Watch) -> None:
-    """Bound the connections, and close those that do nothing; without effect until the server has started."""
-    if server := getattr(demo, "server", None):
-        server.config.http_protocol_class = Connection
-        watch.look(server.server_state.connections, time.monotonic())
 
 
 def limit_the_log() -> None:

@@ -3,12 +3,11 @@
 import os
 import re
 import socket
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
 from duoviz.workers.request_queue import Client
@@ -45,39 +44,11 @@ def host_of(text: str) -> str:
     return found[1].strip("[]").lower() if found else ""
 
 
-def guarded(app: Callable, hosts: Set[str], *, on_space: bool) -> Callable:
-    """This application, for requests whose heads can be believed; others are refused. hosts: see `known_hosts`."""
-
-    async def guard(scope: dict, receive: Callable, send: Callable) -> None:
-        reply = app
-        if scope["type"] == "websocket":
-            return await send({"type": "websocket.close"})
-        if scope["type"] == "http":
-            try:
-                scope = placed(believed(scope, hosts, on_space=on_space))
-                if scope["path"] == scope["root_path"]:
-                    # Relative, for behind some proxies nobody knows the page's whole address.
-                    query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
-                    reply = RedirectResponse(f"{scope['path'].rpartition('/')[2]}/{query}")
-            except Refused as refused:
-                # Nothing of its body is read: what follows it is no request.
-                reply = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
-        await reply(scope, receive, send)
-
-    return guard
-
-
-def placed(scope: dict) -> dict:
-    """As ASGI has it: a path begins with the root path, also behind a proxy that takes it off."""
-    root, path = urlsplit(scope.get("root_path", "")).path.rstrip("/"), scope["path"]
-    path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
-    return scope | {"root_path": root, "path": root + path}
-
-
 def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
-    """A request without the headers that anybody may have written. Raises Refused.
+    """A request without the headers that anybody may have written, and with its root path as ASGI has it.
 
-    Where a page of another site has a name that leads to this machine (DNS rebinding), Host says that name.
+    Where a page of another site has a name that leads to this machine (DNS rebinding), Host says that name. A path
+    begins with the root path, also behind a proxy that takes it off. Raises Refused.
     """
     headers, path = Headers(scope=scope), scope["path"]
     if "transfer-encoding" in headers and "content-length" in headers:
@@ -96,7 +67,10 @@ def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
     dropped = {b"x-gradio-server"} | ({b"x-forwarded-host"} if on_space else set())
     if not all(SCHEME.fullmatch(scheme) for scheme in headers.getlist("x-forwarded-proto")):
         dropped.add(b"x-forwarded-proto")
-    return scope | {"headers": [(name, value) for name, value in scope["headers"] if name not in dropped]}
+    root = urlsplit(scope.get("root_path", "")).path.rstrip("/")
+    path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
+    kept = [(name, value) for name, value in scope["headers"] if name not in dropped]
+    return scope | {"headers": kept, "root_path": root, "path": root + path}
 
 
 def is_foreign(scope: dict, hosts: Set[str]) -> bool:
@@ -111,8 +85,12 @@ def is_foreign(scope: dict, hosts: Set[str]) -> bool:
 def client_of(scope: Mapping, session: str | None, *, on_space: bool) -> Client:
     """The client behind an ASGI request."""
     address = address_of(scope, on_space=on_space)
-    own = not on_space and (address == UNKNOWN or ip_network(address).is_loopback)
-    return Client(session or f"at {address}", None if own else address)
+    return Client(session or f"at {address}", None if is_own(address, on_space=on_space) else address)
+
+
+def is_own(address: str, *, on_space: bool) -> bool:
+    """Whether this is one's own machine."""
+    return not on_space and (address == UNKNOWN or ip_network(address).is_loopback)
 
 
 def address_of(scope: Mapping, *, on_space: bool) -> str:

@@ -1,23 +1,22 @@
-"""Serves the page: behind the gate, within `bounds`, and swept of what nobody listens to."""
+"""Serves the page: behind the gate, within `bounds`, and without what nobody listens to."""
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import gradio as gr
 from fastapi import FastAPI
-from starlette.middleware import Middleware
 
 from duoviz.errors import UserError
 from duoviz.web import bounds, front, gradio_internals
 from duoviz.web.calls import page_of
 from duoviz.web.gate import Gate, SessionTracker
-from duoviz.web.gradio_internals import Connection, Watch
-from duoviz.web.heads import guarded, known_hosts
+from duoviz.web.gradio_internals import Connection
+from duoviz.web.heads import known_hosts
 from duoviz.web.session import Hardware
 
 
@@ -32,11 +31,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     tracker = SessionTracker(partial(gradio_internals.delivered, demo))
     hosts = known_hosts(options.get("root_path"), options.get("server_name"))
     limits, page = hardware.limits, page_of(demo, hardware.endpoints)
-    served = {
-        "middleware": [Middleware(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)],
-        "routes": front.routes(),
-        "lifespan": partial(lifespan, demo, tracker, hosts, limits.on_space),
-    }
+    gate = partial(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)
     gradio_internals.introduce(front.card())
     options |= {
         "max_threads": limits.bounds.length + bounds.THREADS,
@@ -48,6 +43,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
         "footer_links": [],
     }
     try:
+        served = {"routes": front.routes(), "lifespan": partial(lifespan, demo, tracker, gate)}
         launched = demo.launch(app_kwargs=served, ssr_mode=False, **options)
     except OSError as error:
         raise UserError(
@@ -59,31 +55,25 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 
 
 @asynccontextmanager
-async def lifespan(
-    demo: gr.Blocks, tracker: SessionTracker, hosts: set[str], on_space: bool, app: FastAPI
-) -> AsyncIterator[None]:
-    """Around the server's life: guards what is outside Gradio's own middleware, and sweeps until the server stops."""
+async def lifespan(demo: gr.Blocks, tracker: SessionTracker, gate: Callable, app: FastAPI) -> AsyncIterator[None]:
+    """Around the server's life: all requests go through the gate, and until it stops, who is gone is forgotten."""
     gradio_internals.limit_the_log()
     Connection.most = allow_open_files()
-    # Gradio's own middleware would answer some requests by itself.
-    app.middleware_stack = guarded(app.middleware_stack or app.build_middleware_stack(), hosts, on_space=on_space)
-    sweeping = asyncio.create_task(sweep(demo, tracker))
+    # Outside of Gradio's own middleware, which would answer some requests by itself.
+    app.middleware_stack = gate(app.middleware_stack or app.build_middleware_stack())
+    forgetting = asyncio.create_task(forget_the_unheard(demo, tracker))
     try:
         yield
     finally:
-        sweeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await sweeping
+        forgetting.cancel()
 
 
-async def sweep(demo: gr.Blocks, tracker: SessionTracker) -> None:
-    """End, once a second, the sessions that nobody listens to and the connections that do nothing."""
-    watch = Watch()
+async def forget_the_unheard(demo: gr.Blocks, tracker: SessionTracker) -> None:
+    """End, once a second, the sessions that nobody listens to."""
     while True:
         await asyncio.sleep(bounds.LOOK)
         for session in tracker.unheard():
             await gradio_internals.forget(demo, session)
-        gradio_internals.watch_connections(demo, watch)
 
 
 def allow_open_files() -> int:

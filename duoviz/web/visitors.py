@@ -131,7 +131,7 @@ class Visitors:
         # Where there was no gate, the client is the session's.
         job = Job(task=ask(), client=scope.get(IN_SCOPE) or Client(session_of(request)))
         heard = scope.get(HEARD)
-        if heard and not heard.wait(bounds.FIRST_LISTENER):
+        if heard and not heard.wait(bounds.LISTENER):
             raise QueueFull("The page was gone, so the run did not start.")
         self.hardware.start(job)
         return job
@@ -140,16 +140,6 @@ class Visitors:
         """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes its task."""
         usual = {argument: field.value for argument, field in inputs.items()}
 
-        def refusal(sent: dict, client: Client) -> str | None:
-            try:
-                self.hardware.check(ask(**usual | sent))
-                self.hardware.queue.check(client)
-            except UserError as error:
-                return str(error)
-            except (TypeError, AttributeError):
-                pass  # What is of another kind is told where arguments are read.
-            return None
-
         client, answer = gr.Button(visible=False), gr.JSON(visible=False)
         client.click(function, None, answer, api_name=name, inputs_kwargs=inputs, **ANSWERED)
-        self.hardware.endpoints[name] = Endpoint(list(inputs), refusal)
+        self.hardware.endpoints[name] = Endpoint(list(inputs), lambda sent: self.hardware.check(ask(**usual | sent)))

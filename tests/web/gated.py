@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import gradio as gr
 
+from duoviz.errors import UserError
 from duoviz.web.calls import Endpoint, page_of
 from duoviz.web.gate import Gate, SessionTracker
 from duoviz.web.limits import Limits
@@ -15,11 +16,9 @@ JOIN, RUN, V2, LISTED = (
     f"/gradio_api/{path}" for path in ("queue/join", "run/predict", "call/v2/generate", "call/generate")
 )
 EMPTY = "The prompt is empty."
-JSON = (b"content-type", b"application/json")
-ASKED = "/gradio_api/component_server"
+HOST, JSON = (b"host", b"here"), (b"content-type", b"application/json")
 JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
 OTHER = JOINED | {"fn_index": 5}
-SERVER = {"component_id": 7, "fn_name": "one_file", "session_hash": "ann", "data": None}
 
 
 class Gradio:
@@ -37,17 +36,14 @@ class Gradio:
         await send({"type": "http.response.body", "body": content})
 
 
-def one_file(asked):
-    """A component's own function."""
-
-
 def make(*, on_space=False, seen=None):
-    """A gate before `Gradio`: function 4 is an endpoint, 7 a component with a function of its own."""
+    """A gate before `Gradio`: function 4 is an endpoint."""
 
-    def refusal(sent, client):
+    def check(sent):
         if seen is not None:
-            seen.append((sent, client))
-        return EMPTY if not sent["prompt"] else None
+            seen.append(sent)
+        if not sent["prompt"]:
+            raise UserError(EMPTY)
 
     app = Gradio()
     prompt, seed, radio = gr.Textbox(max_lines=3, render=False), gr.Number(render=False), gr.Radio(["a"], render=False)
@@ -58,8 +54,7 @@ def make(*, on_space=False, seen=None):
             (6, "six", [seed, radio]),
         )
     }  # fmt: skip
-    blocks = {7: SimpleNamespace(server_fns=[one_file]), 8: object()}
-    page = page_of(SimpleNamespace(fns=fns, blocks=blocks), {"generate": Endpoint(["prompt", "seed"], refusal)})
+    page = page_of(SimpleNamespace(fns=fns), {"generate": Endpoint(["prompt", "seed"], check)})
     tracker, limits = SessionTracker(lambda *_: False), Limits(on_space=on_space, bounds=Bounds(session=2))
     return Gate(app, page=page, tracker=tracker, hosts={"here"}, limits=limits), app
 
@@ -67,7 +62,7 @@ def make(*, on_space=False, seen=None):
 def head(method, path, headers=(), query=b""):
     """What the gate is given first."""
     return {"type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
-            "headers": [*headers] or [JSON]}  # fmt: skip
+            "headers": [HOST, *(headers or [JSON])]}  # fmt: skip
 
 
 def ask(gate, path, content=b"", *, method="POST", headers=(), query=b"", kind="application/json", parts=1):

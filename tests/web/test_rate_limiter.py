@@ -8,7 +8,7 @@ import pytest
 from duoviz.web import bounds
 from duoviz.web import gate as gate_module
 from duoviz.web.bounds import RateLimiter
-from tests.web.gated import ASKED, JOIN, OTHER, RUN, SERVER, V2, ask, make
+from tests.web.gated import JOIN, OTHER, RUN, V2, ask, make
 
 
 def test_those_who_have_had_their_turn_are_forgotten(monkeypatch):
@@ -49,7 +49,7 @@ def test_refusals_leave_one_after_another(slept):
     "method, path, content",
     [
         ("GET", "/config", b""), ("GET", "/assets/x.js", b""), ("GET", "/gradio_api/file=/etc/x", b""),
-        ("POST", "/gradio_api/cancel", {}), ("POST", RUN, OTHER), ("POST", ASKED, SERVER), ("POST", JOIN, OTHER),
+        ("POST", "/gradio_api/cancel", {}), ("POST", RUN, OTHER), ("POST", JOIN, OTHER),
     ],
 )  # fmt: skip
 def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, path, content):

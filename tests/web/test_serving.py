@@ -26,8 +26,7 @@ from tests.web.served import GENERATE, served
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """However slow a machine is, who does not listen is waited for."""
-    monkeypatch.setattr(bounds, "FIRST_LISTENER", 600.0)
-    monkeypatch.setattr(bounds, "NEXT_LISTENER", 600.0)
+    monkeypatch.setattr(bounds, "LISTENER", 600.0)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def space(make_hardware, endless, monkeypatch):
 def impatient(monkeypatch):
     """A function after which nobody is waited for who does not listen: called when those listen who are to."""
     monkeypatch.setattr(bounds, "LOOK", 0.05)
-    return lambda: [monkeypatch.setattr(bounds, name, 0.3) for name in ("FIRST_LISTENER", "NEXT_LISTENER")]
+    return lambda: monkeypatch.setattr(bounds, "LISTENER", 0.3)
 
 
 def test_where_the_page_is_served(hardware):
@@ -88,7 +87,7 @@ def nothing_kept(page):
 
 
 def test_a_run_that_nobody_listens_to_does_not_begin_and_leaves_nothing(fresh, endless, impatient, monkeypatch):
-    monkeypatch.setattr(bounds, "FIRST_LISTENER", 0.3)
+    monkeypatch.setattr(bounds, "LISTENER", 0.3)
     assert fresh.ask("POST", GENERATE, {"prompt": "hello", "method": endless})[0] == 200
     monkeypatch.setattr(fresh.hardware, "start", lambda job: pytest.fail("it was put into the line"))
     impatient()
@@ -175,34 +174,6 @@ def test_an_event_whose_session_is_gone_does_not_end_the_queue(hardware, echo, c
         del demo._queue.pending_messages_per_session["cat"]
         let_go.set()
         assert page.client().predict("hello", api_name="/echo") == "hello" and "broke" not in caplog.text
-
-
-def test_a_queue_that_breaks_ends_what_is_under_way_and_answers_the_next_request(hardware, echo, monkeypatch, caplog):
-    monkeypatch.setattr(gradio_internals, "PAUSE", 0.01)
-    demo, let_go = echo
-    queue, usual, broken = demo._queue, demo._queue.broadcast_estimations, []
-
-    def breaks(name, after=None):
-        if after is None and len(broken) < 3:
-            broken.append(name)
-            raise KeyError("nobody")
-        usual(name, after)
-
-    (function,) = demo.fns.values()
-    function.concurrency_limit = None
-    with served(hardware, demo) as page:
-        listening = page.client().submit("hello", api_name="/echo")
-        wait_until(lambda: any(queue.active_jobs))
-        monkeypatch.setattr(queue, "broadcast_estimations", breaks)
-        # It breaks more than once, and is begun anew each time.
-        for number in range(3):
-            assert page.join("echo", "hello", session_hash=f"visitor-{number}")[0] == 200
-            wait_until(lambda number=number: len(broken) > number)
-        with pytest.raises(Exception, match="The server stopped this run"):
-            listening.result(timeout=30)
-        let_go.set()
-        assert page.client().predict("hello", api_name="/echo") == "hello"
-    assert caplog.text.count("the page's queue broke") == 3
 
 
 def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):

@@ -6,9 +6,9 @@ import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
 import { eventsOfLeft, GONE, leftOf, recordedEvents } from "../race/race_file.js";
 import { leave, takeLeft } from "../visualizer/left.js";
-import { page } from "../page.js";
+import { imported, page } from "../page.js";
 
-export function start({ element, props, server, trigger, methods }) {
+export function start({ element, props, trigger, methods }) {
   know(methods);
   const receiver = createReceiver();
   let sides = null;
@@ -20,7 +20,7 @@ export function start({ element, props, server, trigger, methods }) {
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const left = takeLeft(key);
   const told = left && !left.race ? GONE : "";
-  const options = { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS, recordings, told, chosen };
+  const options = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, recordings, told, chosen };
   const race = mountRace(element.querySelector(".dv-root"), receiver, options);
   leave(key, () => leftOf(race, receiver.isOpen()), {});
   eventsOfLeft(left).then((events) => { if (!receiver.isOpen()) events.forEach(receiver.send); });

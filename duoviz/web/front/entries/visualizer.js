@@ -11,7 +11,7 @@ import { foldForRuns, passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
 import { createStory, NO_STORY, opensItself, TOLD } from "../story/story.js";
 import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js";
-import { page } from "../page.js";
+import { imported, page } from "../page.js";
 
 // The story and the first screen, where there is a recording that tells them; the stage waits behind them.
 function overStage(root, shown, { addresses, expected }, opening) {
@@ -25,11 +25,11 @@ function overStage(root, shown, { addresses, expected }, opening) {
   return [story, createOverStage(root, { ...options, expected, tell: () => story.open(1, true) })];
 }
 
-export function start({ element, props, server, methods }) {
+export function start({ element, props, methods }) {
   know(methods);
   const receiver = createReceiver();
   const root = element.querySelector(".dv-root");
-  const shown = mount(root, receiver, { replayParts: () => server.one_file(), pageKeys: PAGE_KEYS });
+  const shown = mount(root, receiver, { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS });
   // The element's own id is another one each time the page is loaded.
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const left = takeLeft(key);
