@@ -26,7 +26,7 @@ def parser() -> Parser:
     corpus.add_argument("--minutes", type=float, default=60.0, help="stop after this time; the same call goes on")
     corpus.add_argument("--slots", type=number(1, 100_000), default=64, help="how many texts are written at once")
     corpus.add_argument("--seed", type=number(0, MAX_WHOLE), default=0)
-    corpus.set_defaults(run="duoviz.training.commands:write_corpus")
+    corpus.set_defaults(run="duoviz.training.selfchat:write_corpus")
 
     draft = steps.add_parser(
         "draft", help="distil a draft from the embedded target; the same call goes on after a stop"
@@ -38,22 +38,20 @@ def parser() -> Parser:
     )
     draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
     draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
-    draft.add_argument(
-        "--batch-tokens", type=number(1, MAX_WHOLE), default=3_000, help="how many a step takes; default 3,000"
-    )
+    draft.add_argument("--rows", type=number(1, 10_000), default=16, help="how many a step takes; default 16")
     draft.add_argument("--layers", type=number(1, 8), default=2)
-    draft.add_argument("--seed", type=number(0, MAX_WHOLE), default=0)
-    draft.set_defaults(run="duoviz.training.commands:train_the_draft")
+    draft.add_argument("--seed", type=number(0, 2**32 - 1), default=0)
+    draft.set_defaults(run="duoviz.training.distillation:make_draft")
 
     chances = steps.add_parser("chances", help="count how often a draft is right: what DuoTree chooses by")
     chances.add_argument("--corpus", type=Path, nargs="+", default=CORPUS, metavar="FILE.npz")
     chances.add_argument("--draft", type=Path, metavar="DIR", help="another draft that was trained here")
     chances.add_argument("--out", type=Path, required=True, metavar="DIR")
-    chances.set_defaults(run="duoviz.training.commands:write_chances")
+    chances.set_defaults(run="duoviz.training.fitting:write_chances")
 
     assistant = steps.add_parser("assistant", help="write the embedded draft as an assistant model for transformers")
     assistant.add_argument("--out", type=Path, required=True, metavar="DIR")
-    assistant.set_defaults(run="duoviz.training.commands:write_assistant")
+    assistant.set_defaults(run="duoviz.training.student:write_assistant")
     return top
 
 

@@ -1,7 +1,8 @@
-"""The self-chat corpus: rows of token ids that the target wrote to itself."""
+"""The self-chat corpus: rows of token ids that the target wrote to itself, and its files."""
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,16 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-# What is read of a corpus file; see `selfchat.pack`.
+from duoviz.command_line import check_write
+from duoviz.errors import UserError
+from duoviz.outside import DAMAGED_ZIP
+
 ARRAYS = ("flat", "length", "answer", "greedy")
+# So many rows at the end of each file are for testing.
+HELD_OUT = 128
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Row:
     """A text: ids int64 [length]; places: where in it the answer's tokens stand, int64, ascending.
 
@@ -21,39 +27,66 @@ class Row:
     """
 
     ids: np.ndarray
-    places: np.ndarray
     greedy: bool
-    held_out: bool
+    places: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    held_out: bool = False
+
+    def add(self, tokens: Sequence[int], *, answer: bool = False) -> None:
+        if answer:
+            self.places = np.append(self.places, np.arange(len(tokens)) + len(self.ids))
+        self.ids = np.append(self.ids, np.array(tokens, np.int64))
 
     @property
     def answer(self) -> bytes:
         return self.ids[self.places].tobytes()
 
 
-def load_corpus(files: Sequence[Path], *, held_out: int) -> list[Row]:
-    """Read corpus files; the last `held_out` rows of each are for testing.
+def load_corpus(files: Sequence[Path]) -> list[Row]:
+    """The rows of corpus files; held out are the last HELD_OUT of each, and others with the same answers.
 
-    So is every other row with the same answers.
+    Raises UserError for a file that is no corpus.
     """
     rows: list[Row] = []
     for file in files:
-        with np.load(file) as arrays:
-            flat, length, answer, greedy = (arrays[name] for name in ARRAYS)
-        ends = np.cumsum(length)[:-1]
-        last = np.arange(len(length)) >= len(length) - held_out
-        places = map(np.flatnonzero, np.split(answer, ends))
-        columns = np.split(flat.astype(np.int64), ends), places, greedy.tolist(), last.tolist()
-        rows += [Row(*row) for row in zip(*columns, strict=True)]
+        read = read_rows(file)
+        rows += [replace(row, held_out=number >= len(read) - HELD_OUT) for number, row in enumerate(read)]
     tested = {row.answer for row in rows if row.held_out}
     return [replace(row, held_out=row.answer in tested) for row in rows]
 
 
+def read_rows(file: Path) -> list[Row]:
+    """The rows of one file. Raises UserError."""
+    if not file.is_file():
+        raise UserError(f"There is no corpus file {file}.")
+    try:
+        with np.load(file) as arrays:
+            flat, length, answer, greedy = (arrays[name] for name in ARRAYS)
+        texts, answers = (np.split(array, np.cumsum(length))[:-1] for array in (flat.astype(np.int64), answer))
+        places = map(np.flatnonzero, answers)
+        return [Row(*row) for row in zip(texts, greedy.tolist(), places, strict=True)]
+    except (*DAMAGED_ZIP, KeyError, TypeError) as error:
+        raise UserError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.") from error
+
+
+def save_rows(file: Path, rows: Sequence[Row], **more: int) -> None:
+    """Write the rows and what else is to be kept, atomically. Raises UserError."""
+    arrays = {
+        "flat": np.concatenate([row.ids for row in rows] or [[]]).astype(np.uint16),
+        "length": np.array([len(row.ids) for row in rows], np.int32),
+        "answer": np.concatenate([np.isin(np.arange(len(row.ids)), row.places) for row in rows] or [[]]).astype(bool),
+        "greedy": np.array([row.greedy for row in rows], bool),
+    }
+    part = file.with_suffix(".part")
+    with check_write(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as opened:
+            np.savez_compressed(opened, **arrays, **more)  # pyright: ignore[reportArgumentType]
+        os.replace(part, file)
+
+
 def whole_texts(rows: Sequence[Row]) -> list[Row]:
     """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
-    shortest = min(len(row.ids) for row in rows)
-    heads = np.stack([row.ids[:shortest] for row in rows])
-    differ = np.flatnonzero((heads != heads[0]).any(axis=0))
-    shared = max(1, differ[0] if len(differ) else shortest)
+    shared = max(1, len(os.path.commonprefix([row.ids.tolist() for row in rows])))
     return [replace(row, places=np.arange(shared, len(row.ids))) for row in rows]
 
 
@@ -66,19 +99,6 @@ def most_frequent(rows: Sequence[Row], count: int) -> Tensor:
 def sample(rows: Sequence[Row], count: int) -> list[Row]:
     """At most `count` of the rows, always the same ones; at random, since tasks take turns in a corpus."""
     return [rows[index] for index in sorted(np.random.default_rng(0).permutation(len(rows))[:count])]
-
-
-def batches(rows: Sequence[Row], *, tokens: int, rng: np.random.Generator) -> list[list[Row]]:
-    """Group rows of like length into batches of about `tokens` padded tokens, in random order."""
-    groups: list[list[Row]] = []
-    longest = 0
-    for row in sorted((rows[index] for index in rng.permutation(len(rows))), key=lambda row: len(row.ids) // 8):
-        longest = max(longest, len(row.ids))
-        if not groups or longest * (len(groups[-1]) + 1) > tokens:
-            groups.append([])
-            longest = len(row.ids)
-        groups[-1].append(row)
-    return [groups[index] for index in rng.permutation(len(groups))]
 
 
 def padded(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:

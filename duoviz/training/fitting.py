@@ -1,20 +1,30 @@
-"""What is fitted on held-out self-chat: how much the draft trusts a look-up, and the table of how often it is right."""
+"""What is fitted on held-out rows: how much the draft trusts a look-up, and the table of how often it is right."""
 
+import argparse
 import json
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.decoding.acceptance_table import EDGES, LONGEST_MATCH, MIDDLES, PLACES, RANKS, TEMPERATURES, AcceptanceTable
+from duoviz.command_line import check_write, tell
+from duoviz.decoding.acceptance_table import (
+    EDGES,
+    FILE,
+    LONGEST_MATCH,
+    MIDDLES,
+    PLACES,
+    RANKS,
+    TEMPERATURES,
+    AcceptanceTable,
+)  # fmt: skip
 from duoviz.decoding.sampling import Sampling, scores, tempered
-from duoviz.models.language_model import LanguageModel, ids_of, over_vocabulary
+from duoviz.models.language_model import LanguageModel, ids_of
+from duoviz.models.load import load_pair
 from duoviz.models.ngrams import KINDS, Match, NGrams
-from duoviz.training.corpus import Row
+from duoviz.training.corpus import Row, load_corpus, sample
 
 LONGEST = 8
 # Of expectation maximisation.
@@ -27,13 +37,10 @@ START_WEIGHTS = (
 )
 # A look-up that was always right in the corpus may be wrong elsewhere.
 LARGEST_WEIGHT = 0.95
-
-# (kind, length) of a match: for each answer token with such a match q of the true token, and whether it is right.
-Observed = dict[tuple[int, int], list[tuple[float, bool]]]
-# So many places, since their noise is kept from one temperature to the next.
-AT_ONCE = 16
 # A bin with few tokens leans towards its q, as if so many had been seen.
 PRIOR = 8
+# So many of the held-out rows are counted for the chances.
+COUNTED = 400
 
 
 def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Match | None]:
@@ -59,115 +66,115 @@ def assumed(rows: Sequence[Row], known: Tensor) -> tuple[Tensor, Tensor]:
     return torch.tensor(column), torch.tensor(weight)
 
 
+@torch.inference_mode()
 def answer_logits(model: LanguageModel, row: Row) -> Tensor:
     """A model's logits of a row's answer tokens, float [tokens, columns]; its `known` names the columns."""
     model.crop(0)
     return model.forward(row.ids.tolist(), rows=(row.places - 1).tolist()).float().cpu()
 
 
-def observe(draft: LanguageModel, rows: Sequence[Row]) -> Observed:
-    """Every answer token that a look-up has a word for; draft: without copying."""
-    seen: Observed = defaultdict(list)
+def fit_copying(draft: LanguageModel, rows: Sequence[Row]) -> list[list[float]]:
+    """For each of KINDS w_n, n = 1..LONGEST, that make the rows' tokens most likely (expectation maximisation).
+
+    draft: without copying.
+    """
+    seen = [[list[tuple[float, bool]]() for _ in range(LONGEST)] for _ in KINDS]
+    columns = {id: column for column, id in enumerate(ids_of(torch.arange(draft.vocab_size), draft.known))}
     for row in rows:
-        ids, places = row.ids.tolist(), row.places.tolist()
-        q = [over_vocabulary(each, draft.known) for each in answer_logits(draft, row).softmax(dim=-1)]
-        for place, match, chances in zip(places, matches(ids, places, LONGEST), q, strict=True):
+        ids, q = row.ids.tolist(), answer_logits(draft, row).softmax(-1)
+        for place, match, chances in zip(row.places, matches(ids, row.places, LONGEST), q, strict=True):
             if match is not None:
-                token = ids[place]
-                chance = float(chances[token]) if token < len(chances) else 0.0
-                seen[match.kind, match.length].append((chance, match.token == token))
-    return seen
+                column = columns.get(token := ids[place])
+                answer = 0.0 if column is None else float(chances[column]), match.token == token
+                seen[match.kind][match.length - 1].append(answer)
+    return [[fit_weight(answers) for answers in kind] for kind in seen]
 
 
-def fit_weights(seen: Observed) -> list[list[float]]:
-    """For each of KINDS w_n, n = 1..LONGEST, that make the true tokens most likely (expectation maximisation)."""
-
-    def weight_of(answers: list[tuple[float, bool]]) -> float:
-        weight = 0.5 if answers else 0.0
-        for _ in range(ROUNDS if answers else 0):
-            shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in answers]
-            weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
-        return round(weight, 3)
-
-    return [[weight_of(seen.get((kind, n), [])) for n in range(1, LONGEST + 1)] for kind in KINDS]
+def fit_weight(answers: Sequence[tuple[float, bool]]) -> float:
+    """The weight of a look-up; answers: q of each true token, and whether it is what was looked up."""
+    weight = 0.5 if answers else 0.0
+    for _ in range(ROUNDS if answers else 0):
+        shares = [weight / (weight + (1 - weight) * q) if right else 0.0 for q, right in answers]
+        weight = min(LARGEST_WEIGHT, sum(shares) / len(shares))
+    return round(weight, 3)
 
 
-@torch.inference_mode()
-def fit_copying(draft: LanguageModel, rows: Sequence[Row], folder: Path) -> list[list[float]]:
-    """Fit the weights on rows that the draft was not trained on, and write them to the draft's config."""
-    weights = fit_weights(observe(draft, rows))
-    file = folder / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"copying": weights}, indent=2) + "\n")
-    return weights
+def agreement(target: LanguageModel, draft: LanguageModel, rows: Sequence[Row]) -> dict[str, float]:
+    """How often the draft's best token is the target's, and Σ min(p, q), which the classical rule accepts."""
+    same, overlap = [], []
+    for row in rows:
+        theirs, ours = answer_logits(target, row), answer_logits(draft, row)
+        known = torch.arange(ours.shape[1]) if draft.known is None else draft.known
+        same.append(known[ours.argmax(-1)] == theirs.argmax(-1))
+        overlap.append(torch.minimum(theirs.softmax(-1)[:, known], ours.softmax(-1)).sum(-1))
+    figures = {"top1": same, "classical at temperature 1": overlap}
+    return {name: round(float(torch.cat(parts).float().mean()), 4) for name, parts in figures.items()}
 
 
-class Counts:
-    """hits of tries, by rank and bin."""
-
-    def __init__(self, *shape: int):
-        self.tries, self.hits = np.zeros(shape), np.zeros(shape)
-
-    def add(self, place: tuple[int, ...], hit: bool) -> None:
-        self.tries[place] += 1
-        self.hits[place] += hit
-
-    def shares(self, prior: np.ndarray | float) -> list:
-        """Hits over tries, each bin drawn towards its prior by PRIOR tries more."""
-        return np.round((self.hits + PRIOR * np.asarray(prior)) / (self.tries + PRIOR), 4).tolist()
+def write_chances(options: argparse.Namespace) -> None:
+    """Count on held-out rows how often a draft is right."""
+    corpus = load_corpus(options.corpus)
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
+    rows = sample([row for row in corpus if row.held_out], COUNTED)
+    chances = fit_chances(pair.target, pair.draft.load(), rows)
+    (options.out / FILE).write_text(json.dumps(vars(chances)) + "\n")
 
 
-@torch.inference_mode()
 def fit_chances(target: LanguageModel, draft: LanguageModel, rows: Sequence[Row]) -> AcceptanceTable:
     """Count on these rows' answers: greedy and, with shared noise, at each of TEMPERATURES.
 
     Look-ups greedy in the rows that the target wrote so, and at the other temperatures in those that it did not.
     """
-    drawn = {temperature: Counts(RANKS, len(EDGES)) for temperature in (0.0, *TEMPERATURES)}
-    copied, by_rank = {temperature: Counts(len(KINDS), LONGEST_MATCH, PLACES) for temperature in drawn}, Counts(RANKS)
+    temperatures = (0.0, *TEMPERATURES)
+    # The last axis: how many were wrong and right.
+    drawn = np.zeros((len(temperatures), RANKS, len(EDGES), 2))
+    copied = np.zeros((len(temperatures), len(KINDS), LONGEST_MATCH, PLACES, 2))
     for number, row in enumerate(rows):
-        places = row.places.tolist()
         logits = [answer_logits(model, row) for model in (target, draft)]
-        own = {temperature: [] for temperature in drawn}
-        for part in (slice(start, start + AT_ONCE) for start in range(0, len(places), AT_ONCE)):
-            for temperature, counts in drawn.items():
-                sides, ranks = [side[part] for side in logits], None if temperature else by_rank
-                sampling = Sampling(temperature=temperature, seed=number)
-                own[temperature] += count_draws(counts, sides, places[part], sampling, draft.known, ranks)
-        for temperature, counts in copied.items():
+        for temperature, draws, copies in zip(temperatures, drawn, copied, strict=True):
+            sampling = Sampling(temperature=temperature, seed=number)
+            own = count_draws(draws, logits, row.places.tolist(), sampling, draft.known)
             if row.greedy == (temperature == 0):
-                count_copies(counts, row.ids.tolist(), dict(zip(places, own[temperature], strict=True)))
+                count_copies(copies, row.ids.tolist(), dict(zip(row.places.tolist(), own, strict=True)))
         if number % 20 == 19:
             print(f"{number + 1} of {len(rows)} rows", file=sys.stderr, flush=True)
-    prior = np.array([np.array(MIDDLES) * factor for factor in (1.0, 0.8, 0.8, 0.8)])
-    best = drawn[0.0].tries[0]
+    best = drawn[0, 0].sum(-1)
     return AcceptanceTable(
-        drafted=[counts.shares(prior) for counts in drawn.values()],
-        copied=[counts.shares(0.3) for counts in copied.values()],
-        by_rank=by_rank.shares(0.1),
+        drafted=shares(drawn, np.outer((1.0, 0.8, 0.8, 0.8), MIDDLES)),
+        copied=shares(copied, 0.3),
+        by_rank=shares(drawn[0].sum(1), 0.1),
         sureness=np.round(best / best.sum(), 4).tolist(),
     )
 
 
-def count_draws(
-    counts: Counts, logits: list, places: list[int], sampling: Sampling, known: Tensor | None, by_rank: Counts | None
-) -> list[int]:
-    """Count which of the draft's best tokens the target's own is, at each place; known: the draft's ids.
+def shares(counts: np.ndarray, prior: np.ndarray | float) -> list:
+    """Of counts [..., 2] how many were right, each drawn towards its prior by PRIOR tries more."""
+    return np.round((counts[..., 1] + PRIOR * np.asarray(prior)) / (counts.sum(-1) + PRIOR), 4).tolist()
 
-    Returns the target's own tokens.
+
+def count_draws(
+    counts: np.ndarray, logits: Sequence[Tensor], places: list[int], sampling: Sampling, known: Tensor | None
+) -> list[int]:
+    """Count by rank and bin, [RANKS, bins, 2], which of the draft's best tokens the target's own is, at each place.
+
+    logits: the target's and the draft's; known: the draft's ids. Returns the target's own tokens.
     """
     p, q = (tempered(side, sampling.temperature) for side in logits)
     own = scores(p, places, sampling).argmax(-1).tolist()
     best = scores(q, places, sampling, known=known).topk(RANKS).indices
-    for token, tokens, q_row in zip(own, ids_of(best, known), q.gather(-1, best).tolist(), strict=True):
-        for rank in range(RANKS):
-            counts.add((rank, int(np.searchsorted(EDGES, min(1.0, q_row[rank])))), tokens[rank] == token)
-            if by_rank:
-                by_rank.add((rank,), tokens[rank] == token)
+    bins = np.searchsorted(EDGES, q.gather(-1, best).clamp(max=1.0).numpy())
+    right = np.equal(ids_of(best, known), np.array(own)[:, None])
+    np.add.at(counts, (np.arange(RANKS), bins, right.astype(int)), 1)
     return own
 
 
-def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None:
-    """How far what followed the same tokens earlier is what the target writes; own: its token at each of its places."""
+def count_copies(counts: np.ndarray, ids: list[int], own: Mapping[int, int]) -> None:
+    """How far what followed the same tokens earlier is what the target writes, by kind, length and place in it.
+
+    counts: [kinds, LONGEST_MATCH, PLACES, 2]; own: the target's token at each of its places.
+    """
     for place, match in zip(own, matches(ids, own, LONGEST_MATCH), strict=True):
         if not match:
             continue
@@ -175,7 +182,7 @@ def count_copies(counts: Counts, ids: list[int], own: Mapping[int, int]) -> None
             if place + ahead not in own:
                 break
             token = ids[match.place + ahead]
-            counts.add((match.kind, match.length - 1, ahead), token == own[place + ahead])
+            counts[match.kind, match.length - 1, ahead, int(token == own[place + ahead])] += 1
             # What the target writes later is known after the text as it goes on, and after no other.
             if token != ids[place + ahead]:
                 break

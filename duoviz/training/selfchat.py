@@ -1,19 +1,21 @@
 """The target talks to itself: it is given a question's opening, writes the question, then answers it."""
 
-import json
+import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, LlamaForCausalLM
 
-from duoviz.training.distillation import load_target
+from duoviz.command_line import tell
+from duoviz.errors import UserError
+from duoviz.models.embedded import embedded_target
+from duoviz.models.load import target_device
+from duoviz.training.corpus import Row, read_rows, save_rows
 
 TOPICS = (
     "a garden", "bread", "the moon", "trains", "a school play", "bees", "rivers", "coffee", "a lost key", "winter",
@@ -79,8 +81,8 @@ TASKS = tuple(OPENINGS)
 QUESTION_TOKENS, ANSWER_TOKENS = 176, 160
 CANDIDATES = 64
 QUESTION_TEMPERATURE, ANSWER_TEMPERATURE = 0.9, 1.0
-# A text whose last tokens are this many repeats of one stretch is a loop.
-LOOP_TOKENS, LONGEST_PERIOD = 60, 20
+# The share of the rows whose answers are greedy.
+GREEDY = 0.6
 # Stands where there is no token.
 PADDING = 0
 
@@ -109,57 +111,7 @@ class Format(NamedTuple):
     end: int
 
 
-@dataclass
-class Text:
-    """A row while it is written; answer: for each id whether it is one of an answer, 0 or 1."""
-
-    row: int
-    task: str
-    greedy: bool
-    ids: list[int]
-    answer: list[int]
-
-    def add(self, tokens: Sequence[int], *, answer: bool = False) -> None:
-        self.ids += tokens
-        self.answer += [int(answer)] * len(tokens)
-
-
-def loops(ids: Sequence[int]) -> bool:
-    """Whether a text's last LOOP_TOKENS tokens repeat one stretch of at most LONGEST_PERIOD tokens."""
-    return len(ids) >= LOOP_TOKENS + LONGEST_PERIOD and any(
-        ids[-1] == ids[-1 - period] and ids[-LOOP_TOKENS:] == ids[-LOOP_TOKENS - period : -period]
-        for period in range(1, LONGEST_PERIOD + 1)
-    )
-
-
-def looping(ids: Tensor, scores: Any) -> Tensor:
-    """For `generate`: which of these texts loop, bool [texts]."""
-    last = ids[:, -LOOP_TOKENS - LONGEST_PERIOD :].tolist()
-    return torch.tensor([loops(text) for text in last], device=ids.device)
-
-
-@torch.inference_mode()
-def go_on(target: Any, texts: Sequence[Text], *, end: int, most: int, temperature: float, answer: bool = False) -> None:
-    """Let the target go on with each text up to its `end`, by at most so many tokens; temperature 0: greedily."""
-    if not texts:
-        return
-    given = [torch.tensor(text.ids) for text in texts]
-    ids, seen = (
-        pad_sequence(parts, batch_first=True, padding_value=PADDING, padding_side="left").to(target.device)
-        for parts in (given, [torch.ones_like(part) for part in given])
-    )
-    how = {"do_sample": True, "temperature": temperature, "top_k": CANDIDATES} if temperature else {"do_sample": False}
-    written = target.generate(
-        ids, attention_mask=seen, max_new_tokens=most, eos_token_id=end, pad_token_id=PADDING,
-        stopping_criteria=[looping], **how,
-    )  # fmt: skip
-    for text, tokens in zip(texts, written[:, ids.shape[1] :].tolist(), strict=True):
-        while tokens and tokens[-1] == PADDING:
-            tokens.pop()
-        text.add(tokens, answer=answer)
-
-
-def chat_format(tokenizer) -> Format:
+def chat_format(tokenizer: Any) -> Format:
     """The pieces of the chat template, found by rendering a marked conversation."""
     mark = "{text}"
     messages = [{"role": role, "content": mark} for role in ("user", "assistant", "user")]
@@ -169,80 +121,80 @@ def chat_format(tokenizer) -> Format:
     return Format(begin=begin, between=between, again=again[1:], end=again[0])
 
 
-def write_texts(target: LlamaForCausalLM, tokenizer: Any, rows: Sequence[int], *, seed: int) -> list[Text]:
-    """The rows of these numbers, which are written together; an ended conversation goes on for a second turn."""
+@torch.inference_mode()
+def go_on(target: Any, rows: Sequence[Row], *, end: int, most: int, temperature: float, answer: bool = False) -> None:
+    """Let the target go on with each text up to its `end`, by at most so many tokens; temperature 0: greedily."""
+    if not rows:
+        return
+    given = [torch.from_numpy(row.ids) for row in rows]
+    ids, seen = (
+        pad_sequence(parts, batch_first=True, padding_value=PADDING, padding_side="left").to(target.device)
+        for parts in (given, [torch.ones_like(part) for part in given])
+    )
+    how = {"do_sample": True, "temperature": temperature, "top_k": CANDIDATES} if temperature else {"do_sample": False}
+    written = target.generate(
+        ids, attention_mask=seen, max_new_tokens=most, eos_token_id=end, pad_token_id=PADDING, **how
+    )
+    for row, tokens in zip(rows, written[:, ids.shape[1] :].tolist(), strict=True):
+        while tokens and tokens[-1] == PADDING:
+            tokens.pop()
+        row.add(tokens, answer=answer)
+
+
+def write_texts(target: LlamaForCausalLM, tokenizer: Any, numbers: Sequence[int], *, seed: int) -> list[Row]:
+    """The rows of these numbers, which are written together; an ended chat of every task's first goes on for a second
+    turn."""
     chat = chat_format(tokenizer)
-    texts = [beginning(tokenizer, chat, row, seed) for row in rows]
-    torch.manual_seed(hash((seed, *rows)))
-    asked = texts
-    while asked:
-        go_on(target, asked, end=chat.end, most=QUESTION_TOKENS, temperature=QUESTION_TEMPERATURE)
-        for text in asked:
+    rows = [beginning(tokenizer, chat, number, seed) for number in numbers]
+    torch.manual_seed(hash((seed, *numbers)))
+    turn = rows
+    while turn:
+        go_on(target, turn, end=chat.end, most=QUESTION_TOKENS, temperature=QUESTION_TEMPERATURE)
+        for row in turn:
             # An ended question has the first token of what comes between it and its answer.
-            text.add(chat.between[text.ids[-1] == chat.end :])
+            row.add(chat.between[int(row.ids[-1] == chat.end) :])
         for greedy, temperature in ((True, 0.0), (False, ANSWER_TEMPERATURE)):
-            mine = [text for text in asked if text.greedy == greedy]
+            mine = [row for row in turn if row.greedy == greedy]
             go_on(target, mine, end=chat.end, most=ANSWER_TOKENS, temperature=temperature, answer=True)
-        first = asked is texts
-        asked = [text for text in texts if first and text.task == "mt_bench" and text.ids[-1] == chat.end]
-        for text in asked:
-            text.add(chat.again)
-    return texts
+        chats = [row for number, row in zip(numbers, rows, strict=True) if number % len(TASKS) == 0]
+        turn = [row for row in chats if turn is rows and row.ids[-1] == chat.end]
+        for row in turn:
+            row.add(chat.again)
+    return rows
 
 
-def beginning(tokenizer: Any, chat: Format, row: int, seed: int) -> Text:
-    """How a row begins, all of which follows from the seed and the row."""
-    rng, task = np.random.default_rng([seed, row]), TASKS[row % len(TASKS)]
-    ids = [*chat.begin, *tokenizer.encode(opening(rng, task), add_special_tokens=False)]
-    return Text(row, task, bool(rng.random() < 0.6), ids, [0] * len(ids))
+def beginning(tokenizer: Any, chat: Format, number: int, seed: int) -> Row:
+    """How a row begins, all of which follows from the seed and its number."""
+    rng = np.random.default_rng([seed, number])
+    begun = tokenizer.encode(opening(rng, TASKS[number % len(TASKS)]), add_special_tokens=False)
+    return Row(np.array([*chat.begin, *begun]), greedy=bool(rng.random() < GREEDY))
 
 
-def read_lines(file: Path) -> list[dict]:
-    """The complete lines of a file of rows; a line cut short by a kill is left out."""
-    lines = file.read_text().split("\n") if file.is_file() else []
-    return [json.loads(line) for line in lines[:-1]]
+def write_corpus(options: argparse.Namespace) -> None:
+    """Write rows to `options.out`, so many at once, for as long as asked for; the same call goes on from there.
 
-
-def pack(rows: Sequence[dict]) -> dict[str, np.ndarray]:
-    """The arrays of a corpus file (see `corpus.load_corpus`), in the rows' order.
-
-    A row is left out if it has no answer, or an earlier one has the same answers.
+    A row without an answer is left out, and one with the answers of an earlier one.
     """
-    by_answers: dict[tuple[int, ...], dict] = {}
-    for row in sorted(rows, key=lambda row: row["row"]):
-        if answers := tuple(token for token, mine in zip(row["ids"], row["answer"], strict=True) if mine):
-            by_answers.setdefault(answers, row)
-    kept = by_answers.values()
-    return {
-        "flat": np.array([token for row in kept for token in row["ids"]], dtype=np.uint16),
-        "length": np.array([len(row["ids"]) for row in kept], dtype=np.int32),
-        "answer": np.array([mine for row in kept for mine in row["answer"]], dtype=bool),
-        "greedy": np.array([row["greedy"] for row in kept], dtype=bool),
-    }
-
-
-def make_corpus(target_folder: Path, out: Path, *, rows: int, minutes: float, slots: int, seed: int) -> None:
-    """Write a corpus of up to `rows` rows to `out` (npz), `slots` at once, stopping after `minutes`.
-
-    Finished rows are appended to `out`.jsonl at once; the same call goes on from there.
-    """
-    tokenizer = AutoTokenizer.from_pretrained(target_folder)
-    target = load_target(target_folder, torch.bfloat16)
-    lines = out.with_suffix(".jsonl")
-    done = read_lines(lines)
-    lines.write_text("".join(json.dumps(row) + "\n" for row in done))
-    wanted = sorted(set(range(rows)) - {row["row"] for row in done})
-    begin = time.perf_counter()
-    for start in range(0, len(wanted), slots):
-        written = [asdict(text) for text in write_texts(target, tokenizer, wanted[start : start + slots], seed=seed)]
-        with lines.open("a") as file:
-            file.writelines(json.dumps(row) + "\n" for row in written)
-        done += written
+    if not 0 < options.minutes < inf:
+        raise UserError("--minutes must be a number above 0.")
+    if (out := options.out).suffix != ".npz":
+        raise UserError(f"--out {out} must end in .npz.")
+    rows, written = (read_rows(out), int(np.load(out)["written"])) if out.is_file() else ([], 0)
+    save_rows(out, rows, written=written)
+    folder, begin = embedded_target(tell), time.perf_counter()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    target = LlamaForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).eval().to(target_device())  # pyright: ignore
+    known = {b"", *(row.answer for row in rows)}
+    for start in range(written, options.rows, options.slots):
+        numbers = range(start, min(start + options.slots, options.rows))
+        for row in write_texts(target, tokenizer, numbers, seed=options.seed):
+            if row.answer not in known:
+                rows.append(row)
+                known.add(row.answer)
+        save_rows(out, rows, written=numbers.stop)
         spent = (time.perf_counter() - begin) / 60
-        left = min(minutes - spent, spent * (len(wanted) / (start + len(written)) - 1))
-        print(f"{len(done):,} rows, {max(0.0, left):.1f} min left", flush=True)
-        if spent >= minutes:
+        left = min(options.minutes - spent, spent * (options.rows - numbers.stop) / (numbers.stop - written))
+        print(f"{numbers.stop:,} rows, {max(0.0, left):.1f} min left", flush=True)
+        if spent >= options.minutes:
             break
-    arrays = pack(done)
-    np.savez_compressed(out, **arrays)  # pyright: ignore[reportArgumentType]
-    print(f"{len(arrays['length']):,} rows, {int(arrays['answer'].sum()):,} answer tokens in {out}")
+    print(f"{len(rows):,} rows, {sum(len(row.places) for row in rows):,} answer tokens in {out}")

@@ -1,30 +1,24 @@
-"""The draft while it learns: a small Llama cut out of the target's first layers."""
+"""The draft while it learns: a Llama cut out of the target's first layers, with a narrow embedding and a short head."""
 
+import argparse
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, LlamaModel
+from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
+from duoviz.command_line import check_write, tell
+from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.checkpoint import read_config, read_tensors
+from duoviz.models.embedded import embedded_target
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
-from duoviz.training.corpus import Row, padded
-from duoviz.training.fitting import START_WEIGHTS
 
-# A draft's shape: fields of transformers' LlamaConfig, then the width of the embedding table, which is projected up to
-# hidden_size, and how many ids of the vocabulary the head knows.
-LLAMA = (
-    "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads",
-    "num_key_value_heads", "head_dim", "rms_norm_eps", "rope_theta", "max_position_embeddings",
-)  # fmt: skip
-OURS = ("embedding_rank", "output_tokens")
-# Of a ridge regression, as a share of the mean square.
-RIDGE = 1e-2
+# The width of the embedding table, which is projected up to the hidden size.
+EMBEDDING_RANK = 448
 # A logit that no other makes up for.
 NEVER = -1e9
 
@@ -40,93 +34,72 @@ class Embedding(nn.Embedding):
         return self.projection(super().forward(input))
 
 
-class Student(nn.Module):
-    """The draft as a trainable module; its parameters' names are those of the saved file.
+def student_of(config: dict, known: Tensor) -> LlamaForCausalLM:
+    """A draft with random weights, whose tensors' names are those of the saved file.
 
-    shape: values of LLAMA and OURS by name. known: the ids that the head's rows stand for, int64, ascending.
+    config: a Llama's, with `embedding_rank`. known: the ids that the head's rows stand for, int64, ascending.
     """
-
-    known: Tensor
-
-    def __init__(self, shape: dict[str, Any], known: Tensor):
-        super().__init__()
-        self.shape: dict[str, Any] = shape
-        width = shape["hidden_size"]
-        self.model = LlamaModel(LlamaConfig(**{name: shape[name] for name in LLAMA}, use_cache=False))
-        self.model.embed_tokens = Embedding(shape["vocab_size"], shape["embedding_rank"], width)
-        self.lm_head = nn.Linear(width, len(known), bias=False)
-        self.register_buffer("known", known.clone())
-
-    @property
-    def device(self) -> torch.device:
-        return self.lm_head.weight.device
-
-    def hidden(self, ids: Tensor, places: Tensor) -> Tensor:
-        """The normalised last hidden states, [n, hidden], for ids int64 [batch, length] at flat places, int64 [n]."""
-        return self.model(ids.to(self.device)).last_hidden_state.flatten(0, 1)[places.to(self.device)]
-
-    def logits(self, rows: Sequence[Row]) -> Tensor:
-        """Of the known ids, for each answer token of the rows, [n, ids]."""
-        return self.lm_head(self.hidden(*padded(rows)))
-
-
-def ridge_map(x: Tensor, y: Tensor) -> Tensor:
-    """The linear map that leads best from rows x [n, a] to rows y [n, b], float32 [a, b], solved in float64."""
-    x, y = x.double(), y.double()
-    gram = x.T @ x
-    gram += RIDGE * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
-    return torch.linalg.solve(gram, x.T @ y).float()
+    shape = LlamaConfig.from_dict(config | {"model_type": "llama", "tie_word_embeddings": False})
+    student = LlamaForCausalLM(shape)
+    student.model.embed_tokens = Embedding(shape.vocab_size, config["embedding_rank"], shape.hidden_size)
+    student.lm_head = nn.Linear(shape.hidden_size, len(known), bias=False)
+    student.lm_head.register_buffer("known", known)
+    return student
 
 
 @torch.no_grad()
-def cut_from_target(target: LlamaForCausalLM, *, layers: int, embedding_rank: int, known: Tensor) -> Student:
+def cut_from_target(target: LlamaForCausalLM, *, layers: int, known: Tensor) -> LlamaForCausalLM:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
     the known ids.
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
-    `distillation.fit_map`) and to training.
+    `distillation.new_student`) and to training.
     """
-    config = target.config
-    shape = {name: getattr(config, name) for name in LLAMA if name != "rope_theta"}
-    shape |= {"rope_theta": cast(dict, config.rope_parameters)["rope_theta"], "num_hidden_layers": layers}
-    student = Student(shape | {"embedding_rank": embedding_rank, "output_tokens": len(known)}, known)
+    sizes = {"num_hidden_layers": layers, "embedding_rank": EMBEDDING_RANK, "output_tokens": len(known)}
+    student = student_of(target.config.to_dict() | sizes, known)
     left, scale, right = torch.linalg.svd(target.model.embed_tokens.weight.float(), full_matrices=False)
-    root, narrow = scale[:embedding_rank].sqrt(), cast(Embedding, student.model.embed_tokens)
-    narrow.weight.copy_(left[:, :embedding_rank] * root)
-    narrow.projection.weight.copy_(right[:embedding_rank].T * root)
-    student.model.layers.load_state_dict(target.model.layers[:layers].state_dict())
-    student.model.norm.load_state_dict(target.model.norm.state_dict())
-    student.lm_head.weight.copy_(target.lm_head.weight[known])
-    return student
+    root = scale[:EMBEDDING_RANK].sqrt()
+    ours = {
+        "model.embed_tokens.weight": left[:, :EMBEDDING_RANK] * root,
+        "model.embed_tokens.projection.weight": right[:EMBEDDING_RANK].T * root,
+        "lm_head.weight": target.lm_head.weight[known],
+        "lm_head.known": known,
+    }
+    # The target's later layers are left over.
+    student.load_state_dict({**target.state_dict(), **ours}, strict=False)
+    return student.to(target.device)  # pyright: ignore[reportArgumentType]
 
 
-def read_student(folder: Path) -> Student:
+def read_student(folder: Path) -> LlamaForCausalLM:
     """A saved draft, to be trained further; its matrices are what int8 left of them."""
-    config, tensors = read_config(folder), read_tensors(folder)
-    student = Student({name: config[name] for name in (*LLAMA, *OURS)}, tensors["lm_head.known"].long())
-    with torch.no_grad():
-        for name, parameter in student.named_parameters():
-            value, scale = tensors[name].float(), tensors.get(name.replace(".weight", ".scale"))
-            parameter.copy_(value if scale is None else value * scale[:, None])
+    tensors = read_tensors(folder)
+    student = student_of(read_config(folder), tensors["lm_head.known"].long())
+    scales = {name.replace(".scale", ".weight"): tensors.pop(name) for name in [*tensors] if name.endswith(".scale")}
+    student.load_state_dict(tensors | {name: tensors[name] * scale[:, None] for name, scale in scales.items()})
     return student
 
 
-def save_draft(student: Student, folder: Path) -> None:
-    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32, ids in int32.
-
-    The draft copies with the weights that its training assumed, until they are fitted.
-    """
-    tensors = {"lm_head.known": student.known.to("cpu", torch.int32)}
+def save_draft(student: LlamaForCausalLM, folder: Path) -> None:
+    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32, ids in int32."""
+    tensors = {"lm_head.known": student.get_buffer("lm_head.known").to("cpu", torch.int32)}
     for name, value in student.named_parameters():
-        value = value.detach().float().cpu()
+        tensors[name] = value.detach().float().cpu().contiguous()
         if value.dim() == 2:
-            tensors[name], tensors[name.replace(".weight", ".scale")] = quantise_rows(value)
-        else:
-            tensors[name] = value.contiguous()
-    folder.mkdir(parents=True, exist_ok=True)
+            tensors[name], tensors[name.replace(".weight", ".scale")] = quantise_rows(tensors[name])
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    config = {"model_type": OUR_KIND, **student.shape, "bos_token_id": 1, "eos_token_id": 2, "copying": START_WEIGHTS}
+    write_config(folder, student.config.to_dict() | {"model_type": OUR_KIND})
+
+
+def write_config(folder: Path, config: dict[str, Any]) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
+def write_assistant(options: argparse.Namespace) -> None:
+    """Write the embedded draft as transformers reads it."""
+    with check_write(options.out):
+        options.out.mkdir(parents=True, exist_ok=True)
+    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
+    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
 
 
 @torch.no_grad()
@@ -139,20 +112,13 @@ def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None
     that only the output head reads.
     """
     draft = read_student(draft_folder)
-    shape, known = {name: draft.shape[name] for name in LLAMA}, draft.known
-    width, eps, theta = (shape.pop(name) for name in ("hidden_size", "rms_norm_eps", "rope_theta"))
-    wide = width + shape["num_attention_heads"]
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            **shape,
-            hidden_size=wide,
-            # The constant takes up half of it, so that every norm still divides by what it divided by before.
-            rms_norm_eps=eps * width / (2 * wide),
-            tie_word_embeddings=False,
-            rope_parameters={"rope_type": "default", "rope_theta": theta},
-        )
-    )
-    table = draft.model.embed_tokens(torch.arange(shape["vocab_size"]))
+    config, known = draft.config, draft.get_buffer("lm_head.known")
+    width, eps = config.hidden_size, config.rms_norm_eps
+    wide = width + config.num_attention_heads
+    # The constant takes up half of eps, so that every norm still divides by what it divided by before.
+    sizes = {"hidden_size": wide, "rms_norm_eps": eps * width / (2 * wide)}
+    model = LlamaForCausalLM(LlamaConfig.from_dict(config.to_dict() | sizes))
+    table = draft.model.embed_tokens(torch.arange(config.vocab_size))
     values = dict(draft.named_parameters()) | {"model.embed_tokens.weight": table}
     for name, parameter in model.named_parameters():
         parameter.zero_()

@@ -5,8 +5,9 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from duoviz.training import corpus as files
+from duoviz.training import distillation, selfchat, student
 from duoviz.training.corpus import load_corpus
-from duoviz.training.teacher import Teacher
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +20,17 @@ def target_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("target")
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch, target_folder):
+    """The tiny target is the embedded one, and a draft of it is tiny too."""
+    for module in (distillation, selfchat, student):
+        monkeypatch.setattr(module, "embedded_target", lambda progress: target_folder)
+    monkeypatch.setattr(student, "EMBEDDING_RANK", 32)
+    monkeypatch.setattr(distillation, "KNOWN", 48)
+    for module in (files, distillation):
+        monkeypatch.setattr(module, "HELD_OUT", 40)
 
 
 @pytest.fixture(scope="session")
@@ -46,14 +58,9 @@ def corpus_files(tmp_path_factory):
 
 @pytest.fixture
 def corpus(corpus_files):
-    return load_corpus(corpus_files, held_out=40)
+    return load_corpus(corpus_files)
 
 
 @pytest.fixture
 def tested(corpus):
     return [row for row in corpus if row.held_out]
-
-
-@pytest.fixture
-def teacher(target):
-    return Teacher(target, torch.float32)

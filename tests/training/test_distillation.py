@@ -1,112 +1,119 @@
-"""Training a tiny draft: it learns, goes on after a stop, the file loads, the lean decoder agrees."""
+"""Training a tiny draft: it learns, goes on after a stop, the file loads, it is scored as it is used."""
 
 import json
-from dataclasses import asdict, replace
 
 import pytest
 import torch
 import torch.nn.functional as F
+from transformers import Trainer
 
+from duoviz.models.copying import Copying
 from duoviz.models.llama import load_llama
 from duoviz.training import distillation
-from duoviz.training import teacher as teaching
-from duoviz.training.distillation import Recipe, agreement, divergence, learning_rate, train, train_draft
+from duoviz.training.__main__ import main
+from duoviz.training.distillation import divergence
+from duoviz.training.fitting import LONGEST, agreement
 from duoviz.training.student import cut_from_target, save_draft
-from duoviz.training.teacher import Lesson
-
-TINY = Recipe(tokens=4_000, layers=1, embedding_rank=16, output_tokens=48, batch_tokens=200)
 
 
 @pytest.fixture
 def steps(monkeypatch):
-    """What each training step was given and its loss; a KeyboardInterrupt in it is raised before a tenth step."""
-    made, step = [], distillation.train_step
+    """How many answer tokens each training step had, and its loss; a KeyboardInterrupt in it ends the tenth."""
+    made, step = [], Trainer.training_step
 
-    def noted(teacher, progress, rows):
+    def noted(trainer, model, inputs, *args):
         if KeyboardInterrupt in made and len(made) == 10:
             made.clear()
             raise KeyboardInterrupt
-        loss = step(teacher, progress, rows)
-        made.append((rows, float(loss)))
+        tokens, loss = len(inputs["states"]), step(trainer, model, inputs, *args)
+        made.append((tokens, float(loss)))
         return loss
 
-    monkeypatch.setattr(distillation, "train_step", noted)
+    monkeypatch.setattr(Trainer, "training_step", noted)
     return made
 
 
-def test_a_lesson_is_of_the_ids_that_the_draft_knows(teacher, corpus, monkeypatch):
-    monkeypatch.setattr(teaching, "BEST", 5)
-    rows, known = [corpus[number] for number in (3, 170, 9)], torch.arange(5, 64, 3)
-    with torch.no_grad():
-        logits = torch.cat([teacher.target(torch.from_numpy(row.ids)[None]).logits[0, row.places - 1] for row in rows])
-    share, column = logits[:, known].softmax(-1).topk(5)
-    first, again = (teacher.lesson(each, known) for each in (rows, rows[::-1]))
-    assert torch.equal(first.column, column) and torch.allclose(first.probability, share, atol=1e-3)
-    assert torch.equal(again.column[: len(rows[2].places)], column[-len(rows[2].places) :])
-    assert torch.equal(teacher.greedy(rows), logits.argmax(-1))
+@pytest.fixture
+def draft(corpus_files, capsys):
+    """Makes a draft of one layer in a folder, and gives the last line that was printed."""
+
+    def make(out, *arguments, tokens=4_000):
+        options = ["--rows", "10", "--layers", "1", "--tokens", str(tokens), *arguments]
+        code = main(["draft", "--out", str(out), "--corpus", *map(str, corpus_files), *options])
+        return code, capsys.readouterr().out.splitlines()[-1:]
+
+    return make
 
 
-def test_the_loss_is_that_of_the_mixture_with_the_rest_as_one():
-    torch.manual_seed(0)
-    logits = torch.randn(9, 30)
-    share, token = torch.randn(9, 30).softmax(-1).topk(5)
-    # Nothing is copied, then one of the best ids is, then others.
-    copied, weight = token[:, 1].clone(), torch.tensor([0.0, 0.5, 0.9, 0.3, 0.2, 0.6, 0.1, 0.4, 0.7])
-    copied[5:] = torch.zeros(4, 30).scatter(-1, token[5:], 1).argmin(-1)
-    q = ((1 - weight[:, None]) * logits.softmax(-1) + weight[:, None] * F.one_hot(copied, 30)).gather(-1, token)
-    plain = -((share * q.log()).sum(-1) + (1 - share.sum(-1)) * (1 - q.sum(-1)).log()).mean()
-    assert torch.allclose(divergence(logits, Lesson(token, share, copied, weight)), plain, atol=1e-5)
-
-
-def test_learning_rate_warms_up_and_comes_down():
-    assert [learning_rate(part, peak=1) for part in (0.01, 0.02, 1)] == pytest.approx([0.505, 1, 0.02])
-
-
-def test_the_loss_comes_down_and_a_saved_draft_goes_on_from_there(teacher, corpus, tmp_path, steps):
-    progress = train(teacher, corpus, replace(TINY, tokens=12_000))
+def test_a_draft_learns_and_another_goes_on_from_it(draft, corpus, tmp_path, steps):
+    code, (told,) = draft(tmp_path / "one", tokens=12_000)
     losses = [loss for _, loss in steps]
-    assert progress.tokens >= 12_000 and progress.step == len(losses)
-    assert sum(losses[-12:]) < 0.994 * sum(losses[:12])
-    # Questions are learnt, and held-out rows are not.
-    learnt = {row: len(row.places) for rows, _ in steps for row in rows}
-    assert sorted(learnt.values()) == sorted(len(row.ids) - 1 for row in corpus if not row.held_out)
-    save_draft(progress.student, tmp_path)
+    assert code == 0 and sum(losses[-12:]) < 0.994 * sum(losses[:12])
+    # Questions are learnt, and held-out rows are not: two epochs and a half of 280 rows.
+    assert len(losses) * 10 > 500 and max(tokens for tokens, _ in steps) <= 10 * 28
+    record = json.loads((tmp_path / "one" / "training.json").read_text())
+    assert record["recipe"]["tokens"] == "12000" and record["log"][-1]["epoch"] > 2
+    assert str(record["held_out"]) in told and 0 <= record["held_out"]["top1"] <= 1
+    assert load_llama(tmp_path / "one", precision="int8", label="draft").vocab_size == 48
+    config = json.loads((tmp_path / "one" / "config.json").read_text())
+    assert [len(weights) for weights in config["copying"]] == [LONGEST] * 3
+    assert not [file for file in (tmp_path / "one").iterdir() if file.is_dir()]
     steps.clear()
-    train(teacher, corpus, replace(TINY, tokens=600, start=str(tmp_path)))
+    draft(tmp_path / "more", "--from", str(tmp_path / "one"), tokens=600)
     assert sum(loss for _, loss in steps) / len(steps) < sum(losses[:12]) / 12
 
 
-def test_a_stopped_training_goes_on_to_the_same_end(teacher, corpus, tmp_path, steps, monkeypatch):
-    monkeypatch.setattr(distillation, "SECONDS_BETWEEN_CHECKPOINTS", 0)
-    whole, file = train(teacher, corpus, TINY), tmp_path / "checkpoint.pt"
+def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
+    draft(tmp_path / "whole")
+    count = len(steps)
     steps[:] = [KeyboardInterrupt]
-    with pytest.raises(KeyboardInterrupt):
-        train(teacher, corpus, TINY, checkpoint=file)
-    rest = train(teacher, corpus, TINY, checkpoint=file)
-    assert len(steps) == whole.step - 9
-    assert rest.step == whole.step and rest.tokens == whole.tokens
-    for ours, theirs in zip(rest.student.parameters(), whole.student.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
-    # Another recipe begins anew.
-    assert train(teacher, corpus, replace(TINY, tokens=300, seed=1), checkpoint=file).tokens < whole.tokens
+    assert draft(tmp_path / "parts")[0] == 130
+    draft(tmp_path / "parts")
+    assert 0 < len(steps) < count
+    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
+    assert whole == parts
 
 
-def test_agreement_is_of_the_draft_that_also_copies(teacher, tested):
-    student = cut_from_target(teacher.target, layers=1, embedding_rank=16, known=torch.arange(64)).eval()
-    rows, best = tested[:4], teacher.greedy(tested[:4])
-    lesson = teacher.lesson(rows, student.known)
-    copied = lesson._replace(copied=best, weight=torch.full((len(best),), 0.999))
-    assert agreement(student, rows, lesson, best) < agreement(student, rows, copied, best) == 1.0
+def test_the_loss_is_that_of_the_mixture():
+    torch.manual_seed(0)
+    p, logits = torch.randn(9, 30).softmax(-1), torch.randn(9, 30)
+    copied, weight = torch.arange(9), torch.tensor([0.0, 0.5, 0.9, 0.3, 0.2, 0.6, 0.1, 0.4, 0.7])
+    mixed = (1 - weight[:, None]) * logits.softmax(-1) + weight[:, None] * F.one_hot(copied, 30)
+    kl = (p * (p / mixed).log()).sum(-1).mean() - (p * p.log()).sum(-1).mean()
+    assert torch.allclose(divergence(p, logits, copied, weight), kl, atol=1e-5)
 
 
-def test_one_call_makes_a_draft(target_folder, corpus_files, tmp_path, capsys):
-    train_draft(target_folder, corpus_files, tmp_path, replace(TINY, tokens=500))
-    assert load_llama(tmp_path, precision="int8", label="draft").vocab_size == 48
-    record = json.loads((tmp_path / "training.json").read_text())
-    assert record["recipe"] == asdict(replace(TINY, tokens=500)) and record["log"][-1]["tokens"] >= 500
-    assert abs(record["held_out"]["float32"] - record["held_out"]["int8"]) < 0.1
-    assert len(json.loads((tmp_path / "config.json").read_text())["copying"]) == 3
-    lines = capsys.readouterr().out.splitlines()
-    assert "agreement" in lines[0] and "min left" in lines[1] and "copying weights" in lines[-1]
-    train_draft(target_folder, corpus_files, tmp_path / "more", replace(TINY, tokens=300, start=str(tmp_path)))
-    assert json.loads((tmp_path / "more" / "training.json").read_text())["before"] == record
+def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
+    with torch.no_grad():
+        known = torch.arange(64)
+        found = distillation.new_student(target, corpus, layers=1), cut_from_target(target, layers=1, known=known)
+        ids, states = distillation.padded(corpus[:20])
+        theirs = target.lm_head(distillation.hidden(target, ids, states))
+        mapped, plain = (
+            F.mse_loss(student.lm_head(distillation.hidden(student, ids, states)), theirs[:, student.lm_head.known])
+            for student in found
+        )
+    assert mapped < 0.8 * plain
+
+
+def test_a_draft_is_scored_as_it_is_used(target, target_folder, tested, tmp_path, monkeypatch):
+    monkeypatch.setattr("duoviz.training.student.EMBEDDING_RANK", 64)
+    save_draft(cut_from_target(target, layers=3, known=torch.arange(64)), tmp_path)
+    theirs = load_llama(target_folder, precision="float32", label="target")
+    draft = load_llama(tmp_path, precision="int8", label="draft")
+    # A draft that is all of the target agrees with it nearly always; copying what is random misleads it.
+    alone, misled = (agreement(theirs, Copying(draft, [[weight] * 2] * 3), tested[::5]) for weight in (0.0, 0.9))
+    assert min(alone.values()) > 0.9 and misled["top1"] < alone["top1"]
+
+
+def test_a_draft_that_knows_nothing_has_the_overlap_of_a_flat_distribution(target, target_folder, tested, tmp_path):
+    known = torch.arange(64)[torch.arange(64) % 4 > 0]
+    student = cut_from_target(target, layers=1, known=known)
+    with torch.no_grad():
+        student.lm_head.weight.zero_()
+        p = target(torch.from_numpy(tested[0].ids)[None]).logits[0, tested[0].places - 1].softmax(-1)[:, known]
+    save_draft(student, tmp_path)
+    theirs = load_llama(target_folder, precision="float32", label="target")
+    found = agreement(theirs, load_llama(tmp_path, precision="int8", label="draft"), tested[:1])
+    assert found["classical at temperature 1"] == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-4)
+    assert found["top1"] < 0.2

@@ -6,6 +6,7 @@ from transformers import AutoModelForCausalLM
 
 from duoviz.models.llama import load_llama
 from duoviz.training import student as module
+from duoviz.training.distillation import hidden
 from duoviz.training.student import cut_from_target, export_assistant, read_student, save_draft
 
 KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
@@ -13,16 +14,16 @@ KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
 
 @pytest.fixture
 def saved(target, tmp_path):
-    save_draft(cut_from_target(target, layers=2, embedding_rank=32, known=KNOWN), tmp_path / "draft")
-    return tmp_path / "draft"
+    save_draft(cut_from_target(target, layers=2, known=KNOWN), tmp_path)
+    return tmp_path
 
 
 @torch.no_grad()
 def test_a_saved_draft_computes_what_the_student_does(saved):
     student, ids = read_student(saved), torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
-    expected = student.lm_head(student.hidden(ids, torch.arange(20)))
+    expected = student.lm_head(hidden(student, ids, torch.arange(20)))
     draft = load_llama(saved, precision="float32", label="draft")
-    assert torch.equal(student.known, KNOWN) and torch.equal(draft.known, KNOWN)
+    assert torch.equal(student.lm_head.known, KNOWN) and torch.equal(draft.known, KNOWN)
     assert torch.allclose(draft.forward(ids[0].tolist()), expected, atol=1e-4)
     in_int8 = load_llama(saved, precision="int8", label="draft").forward(ids[0].tolist()).float()
     assert (in_int8 - expected).norm() / expected.norm() < 0.05
