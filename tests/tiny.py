@@ -16,7 +16,7 @@ from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import Stopped
-from duoviz.decoding.iteration import Drafting, Iteration, length_limit
+from duoviz.decoding.iteration import Iteration, length_limit
 from duoviz.decoding.loop import decode
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan, make_plan
@@ -195,8 +195,7 @@ class Failing(Drafter):
     def __init__(self, error: Exception, *, after: int):
         self.error, self.left = error, after
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
+    def observe(self, text, iteration, target_tokens) -> None:
         if not self.left:
             raise self.error
         self.left -= 1
-        return Drafting()

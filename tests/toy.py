@@ -1,7 +1,7 @@
 """A method of a test's own, in one object: the last token is proposed again."""
 
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 
 
@@ -9,8 +9,8 @@ class Again(Drafter):
     def propose(self, text, longest):
         return [Node(text[-1], index - 1, "echo") for index in range(min(2, longest))]
 
-    def observe(self, text, verified, target_tokens):
-        return Drafting(matched=text[-1:])
+    def observe(self, text, iteration, target_tokens):
+        iteration.matched = text[-1:]
 
 
 TOY = Method(

@@ -13,6 +13,8 @@ from duoviz.decoding.theory import Acceptance, in_turn_speed, parallel_speed
 
 # Of the most expected tokens a second, the share that a shorter sequence may cost.
 SHORTER = 0.03
+# What follows from the costs is computed every ROUNDS rounds: it hardly changes, and computing it takes time.
+ROUNDS = 4
 
 
 def prior() -> Acceptance:

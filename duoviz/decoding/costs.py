@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, log, log1p
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ LEARNT = 64, 4096
 
 # The machine's speed is the median of the LAST forwards', so that a few outliers say nothing. A forward's own time
 # moves by OWN (at both contexts) of what it took longer than expected at that speed, or of FAR (log seconds).
-LAST, OWN, FAR = 7, np.array([[0.1], [0.3]]), 0.2
+LAST, OWN, FAR = 7, (0.1, 0.3), 0.2
 # After so many seconds without a forward the last ones say nothing of the machine's speed now.
 LATELY = 10.0
 # How much longer a forward takes at the longer context before one was measured, and each of its rows more.
@@ -103,47 +103,57 @@ class Estimate:
     def __init__(self, points: Sequence[int]):
         self.points, self.count, self.seen = points, 0, 0.0
         # [context][point], without the change of speed since.
-        self.logs = np.log(1e-3) + np.outer((0, 1), np.log1p(LONGER + EACH * np.array(points)))
-        self.measured = np.zeros(len(points), np.bool_)
+        long = [log(1e-3) + log1p(LONGER + EACH * point) for point in points]
+        self.logs = [[log(1e-3)] * len(points), long]
+        # The points (as indices) that no forward has shown yet.
+        self.unknown = set(range(len(points)))
         self.late: deque[float] = deque(maxlen=LAST)
         self.level = self.baseline = self.begun = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
         """[context][point], in seconds, at CONTEXTS."""
-        short, long = np.exp(self.logs + self.level)
-        return tuple(short.tolist()), tuple((short + (long - short) * between(LEARNT, CONTEXTS[1])).tolist())
+        short, long = ([exp(entry + self.level) for entry in logs] for logs in self.logs)
+        share = between(LEARNT, CONTEXTS[1])
+        return tuple(short), tuple(low + (high - low) * share for low, high in zip(short, long, strict=True))
 
-    def weights(self, forward: Forward) -> np.ndarray:
-        """The entries' weights in a forward's expected seconds: linear inter- and extrapolation."""
+    def shares(self, forward: Forward) -> list[tuple[int, int, float]]:
+        """(context, point, seconds) of each entry in a forward's expected seconds: linear inter- and extrapolation."""
         long = max(0.0, between(LEARNT, forward.context))
         above = min(max(1, bisect_left(self.points, forward.rows)), len(self.points) - 1)
         share = (forward.rows - self.points[above - 1]) / (self.points[above] - self.points[above - 1])
-        rows = np.zeros(len(self.points))
-        rows[above - 1 : above + 1] = 1 - share, share
-        return np.outer((1 - long, long), rows)
+        return [
+            (context, point, by_context * by_rows * exp(self.logs[context][point]))
+            for context, by_context in ((0, 1 - long), (1, long))
+            for point, by_rows in ((above - 1, 1 - share), (above, share))
+            if by_context * by_rows
+        ]
 
     def observe(self, forward: Forward) -> None:
         """Update by a forward, of at most twice the rows of the last point."""
-        if time.time() - self.seen > LATELY:
+        now = time.time()
+        if now - self.seen > LATELY:
             self.late.clear()
-        weights = self.weights(forward)
-        shares = weights * np.exp(self.logs)
-        expected = max(shares.sum(), SHORTEST)
-        late, first = log(forward.seconds / expected), weights.any(axis=0) & ~self.measured
-        if first.any():
+        shares = self.shares(forward)
+        expected = max(sum(share for _, _, share in shares), SHORTEST)
+        late = log(forward.seconds / expected)
+        if first := self.unknown & {point for _, point, _ in shares}:
             # What was never measured is as the last that was.
-            self.logs[:, ~self.measured] += late - self.level
-            self.measured |= first
+            self.logs = [
+                [entry + (late - self.level) * (point in self.unknown) for point, entry in enumerate(logs)]
+                for logs in self.logs
+            ]
+            self.unknown -= first
         else:
             self.late.append(late)
             self.level = median(self.late)
-            shares /= expected
             # By least squares, normalised: beyond the longer context the shares are large. The squares of four
             # that add up to 1 add up to 0.25 at least.
-            step = OWN * max(-FAR, min(FAR, late - self.level)) / max(0.25, (shares * shares).sum())
-            self.logs += step * shares
-        self.count, self.seen = self.count + 1, time.time()
+            squares = max(0.25, sum(share * share for _, _, share in shares) / expected**2)
+            step = max(-FAR, min(FAR, late - self.level)) / squares / expected
+            for context, point, share in shares:
+                self.logs[context][point] += OWN[context] * step * share
+        self.count, self.seen = self.count + 1, now
         if self.count <= len(self.points):
             self.begun = self.baseline = self.level
         # At once to faster, slowly to slower.
@@ -152,7 +162,7 @@ class Estimate:
     @property
     def slowdown(self) -> float:
         """How many times longer than usual forwards take now."""
-        return float(np.exp(self.level - self.baseline))
+        return exp(self.level - self.baseline)
 
     @property
     def outpaced(self) -> bool:
@@ -176,7 +186,7 @@ class Estimate:
         self.count, self.seen = int(kept["count"]), float(kept["seen"])
         self.level = log(slowdown)
         table[1] = between_contexts(table, LEARNT[1])
-        self.logs, self.measured[:] = np.log(table) - self.level, True
+        self.logs, self.unknown = (np.log(table) - self.level).tolist(), set()
 
 
 class Costs:

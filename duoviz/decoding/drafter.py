@@ -1,12 +1,9 @@
 """What a method does in a run: it says what to verify, and sees the result."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from duoviz.decoding.iteration import Drafting, Node, Verified
-from duoviz.decoding.sampling import DraftNotFinite, TargetDraws
-
-NOTHING = Drafting()
+from duoviz.decoding.iteration import Iteration, Node
+from duoviz.decoding.sampling import TargetDraws
 
 
 class Drafter:
@@ -39,41 +36,17 @@ class Drafter:
         """
         return []
 
-    def observe(self, text: Sequence[int], verified: Verified, target_tokens: TargetDraws) -> Drafting:
-        """See the result; text: with the committed tokens. target_tokens: what the target writes after each row."""
-        return NOTHING
+    def observe(self, text: Sequence[int], iteration: Iteration, target_tokens: TargetDraws) -> None:
+        """See the result, and add what the method did; text: with the committed tokens.
+
+        target_tokens: what the target writes after each row.
+        """
 
     def close(self) -> None:
         """The run is over."""
 
 
 class Alone(Drafter):
+    """The target goes on without a draft."""
+
     idle = True
-
-
-def asking(name: str) -> Any:
-    """A method that lets the drafter in force do what is so named."""
-    return lambda self, *arguments: self.ask(name, *arguments)
-
-
-class WhileFinite(Drafter):
-    """A method's drafter until its draft's logits are not finite; then the target goes on alone, as the notes say."""
-
-    propose, start, join, observe = map(asking, ("propose", "start", "join", "observe"))
-
-    def __init__(self, drafter: Drafter, notes: list[str]):
-        self.drafter, self.notes = drafter, notes
-
-    def ask(self, name: str, *arguments: Any) -> Any:
-        try:
-            return getattr(self.drafter, name)(*arguments)
-        except DraftNotFinite as error:
-            self.notes.append(f"{error} The target wrote the rest alone.")
-            self.close()
-            self.drafter = Alone()
-            return getattr(self.drafter, name)(*arguments)
-        finally:
-            self.idle = self.drafter.idle
-
-    def close(self) -> None:
-        self.drafter.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -121,7 +122,9 @@ class DraftRequest:
         pending_rows = self.roll_back(draft)
         result = grow_sequences(draft.model, self.new_tokens, self.plan, stopped=stopped, enough=waits)
         draft.kept = Drafted(result, pending_rows)
-        yield replace(result, sequences=[replace(sequence, rows=[]) for sequence in result.sequences])
+        if self.plan.fresh is not None:
+            result = replace(result, sequences=[replace(sequence, rows=[]) for sequence in result.sequences])
+        yield result
 
     def roll_back(self, draft: DraftState) -> list[Tensor]:
         """Keep in the cache what belongs to the new context; returns the pending tokens' rows."""
@@ -229,11 +232,12 @@ def proposals(
     values = as_array(logits)
     largest = values.max(axis=-1, keepdims=True)
     # It is NaN where one is; minus infinity is a probability of 0.
-    if not np.isfinite(largest).all():
+    if not isfinite(largest.sum()):
         raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
     if sampling.temperature == 0:
         # Not by torch, whose threads would go on to look for work on the cores that the next forward needs.
-        p = np.exp(values - largest)
+        p = values - largest
+        np.exp(p, out=p)
         p /= p.sum(axis=-1, keepdims=True)
         return p, p, p
     p = tempered(logits.cpu(), sampling.temperature)

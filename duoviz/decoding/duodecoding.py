@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import draft_budget, plan_draft, prior, seconds_with, worthwhile_length
+from duoviz.decoding.budget import ROUNDS, draft_budget, plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult
-from duoviz.decoding.iteration import Drafting, Node, Verified
+from duoviz.decoding.iteration import Iteration, Node
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.theory import in_parallel
 from duoviz.decoding.verification import discard
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # Draft for TRIES iterations; if the expected speed-up is below GAIN, pause for PAUSE iterations, doubling each time.
 TRIES, GAIN, PAUSE = 4, 1.05, 16
-# `worthwhile_length` is computed every ROUNDS rounds: it hardly changes, and computing it takes time.
-ROUNDS = 4
 
 
 class DuoDecoding(Drafter):
@@ -99,43 +97,35 @@ class DuoDecoding(Drafter):
             discard(nodes)
         return nodes
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
-        drafting = self.conclude(text, verified)
-        if not verified.stop:
+    def observe(self, text, iteration, target_tokens) -> None:
+        self.conclude(text, iteration)
+        if not iteration.stop:
             # Now, so that the draft works while the loop's caller handles this iteration.
             self.start(text, self.pending)
-        return drafting
 
-    def conclude(self, text: Sequence[int], verified: Verified) -> Drafting:
+    def conclude(self, text: Sequence[int], iteration: Iteration) -> None:
         """Update acceptance, pending tokens and the draft's state for the next iteration."""
-        length, pending, result = len(text) - len(verified.committed), self.pending, self.result
+        length, result = len(text) - len(iteration.committed), self.result
         reads_prompt = length == len(self.plan.prompt_ids)
-        mode = "prefill" if reads_prompt else "post" if pending else "alone" if self.idle else "pre"
-        if result is None:
-            self.pause_or_go_on(length)
-            return Drafting(mode=mode)
-        self.acceptance.count(
-            verified.outcome,
-            accepted=verified.accepted,
-            tested=verified.tested,
-            pending=verified.accepted_pending,
-            taken=1 + sum(node.status == "pending" for node in verified.drafted),
-        )
-        # Not the target's own token at the end, nor what was committed after the request.
-        self.draft_has = self.asked_at + verified.accepted_pending
-        self.branch = None if verified.sequence is None else verified.sequence - 1
-        left = [node for node in verified.drafted if node.status == "pending"]
-        self.pending = [Node(node.token, index - 1, "draft", q=node.q) for index, node in enumerate(left)]
+        iteration.mode = "prefill" if reads_prompt else "post" if self.pending else "alone" if self.idle else "pre"
+        if result is not None:
+            kept = [node for node in iteration.drafted if node.status == "pending"]
+            accepted = iteration.accepted_pending
+            self.acceptance.count(
+                iteration.outcome,
+                accepted=iteration.accepted,
+                tested=iteration.tested,
+                pending=accepted,
+                taken=1 + len(kept),
+            )
+            # Not the target's own token at the end, nor what was committed after the request.
+            self.draft_has = self.asked_at + accepted
+            self.branch = None if iteration.sequence is None else iteration.sequence - 1
+            self.pending = [Node(node.token, index - 1, "draft", q=node.q) for index, node in enumerate(kept)]
+            iteration.draft, iteration.candidates, iteration.theta = result.steps, result.candidates, result.theta
+            iteration.budget, iteration.sequences = self.draft_plan.budget, len(result.sequences)
+            iteration.longest = max(len(sequence.tokens) for sequence in result.sequences)
         self.pause_or_go_on(length)
-        return Drafting(
-            mode=mode,
-            draft=result.steps,
-            budget=self.draft_plan.budget,
-            longest=max(len(sequence.tokens) for sequence in result.sequences),
-            theta=result.theta,
-            sequences=len(result.sequences),
-            candidates=result.candidates,
-        )
 
     def pause_or_go_on(self, context: int) -> None:
         """Pause the draft while it is not expected to pay, and try again now and then.

@@ -57,14 +57,18 @@ class Start(NamedTuple):
     seconds: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verified:
-    """One target forward and its result.
+@dataclass(kw_only=True)
+class Iteration:
+    """One iteration: a target forward, its result, and what the method says of it (`Drafter.observe`).
 
     sync: when its tokens were known, on the spans' clock. checked: the nodes that it read, then the target's own
     token. drafted: what the draft wrote meanwhile. committed: the new tokens of the text. outcome: `hit`, `miss`,
     `rejection` or `none`; accepted of `tested` positions. sequence: number (from 1) of the drafted sequence that goes
     on. stop: why the text ends (`eos`, `length`, `context`), else None.
+
+    Of the method: draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: length of the longest sequence
+    drafted meanwhile. matched: the text's last tokens that were found elsewhere. DuoTree: unverified: the tree's other
+    nodes; start: why it stopped drafting.
     """
 
     target: Span
@@ -77,22 +81,6 @@ class Verified:
     accepted: int = 0
     sequence: int | None = None
     stop: str | None = None
-
-    @property
-    def accepted_pending(self) -> int:
-        """How many of the tokens checked were accepted."""
-        return sum(node.status == "accepted" for node in self.checked)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drafting:
-    """What a method did in an iteration.
-
-    draft: the draft's steps. budget: γ, theta: θ, sequences: k; longest: length of the longest sequence drafted
-    meanwhile. matched: the text's last tokens that were found elsewhere. DuoTree: unverified: the tree's other nodes;
-    start: why it stopped drafting.
-    """
-
     mode: str | None = None
     draft: Sequence[Span] = ()
     budget: int | None = None
@@ -104,10 +92,10 @@ class Drafting:
     unverified: Sequence[Node] = ()
     start: Start | None = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Iteration(Verified, Drafting):
-    """One iteration, complete."""
+    @property
+    def accepted_pending(self) -> int:
+        """How many of the tokens checked were accepted."""
+        return sum(node.status == "accepted" for node in self.checked)
 
 
 class LengthLimit(NamedTuple):

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 from duoviz.decoding.prompt_lookup import up_to_end
 from duoviz.decoding.sampling import TargetDraws, scores
@@ -42,12 +42,11 @@ class Lookahead(Drafter):
         nodes, self.newest = self.window.nodes(len(guesses))
         return [*guesses, *nodes]
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
+    def observe(self, text, iteration, target_tokens) -> None:
         if self.read:
             self.pool.add(self.window.advance(continuations(target_tokens, self.newest)))
         self.pool.read(text, self.read)
         self.read = len(text)
-        return Drafting()
 
 
 class Window:

@@ -2,19 +2,19 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
 
 from torch import Tensor
 
 from duoviz.decoding.costs import LATELY, Costs, Forward
-from duoviz.decoding.drafter import Drafter, WhileFinite
+from duoviz.decoding.drafter import Alone, Drafter
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan
-from duoviz.decoding.sampling import TargetDraws
+from duoviz.decoding.sampling import DraftNotFinite, TargetDraws
 from duoviz.decoding.verification import verify
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
@@ -29,21 +29,27 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
 
     With trees as in SpecInfer (Miao et al. 2023, arXiv 2305.09781), and for parallel drafts with the synchronisation of
     DuoDecoding (arXiv 2503.00784, §3.1). Each iteration computes on its placement's cores; in between the calling
-    thread has its own. Raises DraftDied, NotFinite (the target's), Stopped.
+    thread has its own. Where the draft's logits are not finite, the target goes on alone, as the plan's notes then say.
+    Raises DraftDied, NotFinite (the target's), Stopped.
     """
-    text = list(plan.prompt_ids)
-    with closing(WhileFinite(plan.method.drafter(plan), plan.notes)) as drafter:
-        before = 0.0
+    text, drafter, before = list(plan.prompt_ids), plan.method.drafter(plan), 0.0
+    try:
         for number in count():
             if plan.stopped():
                 raise Stopped
             placement, context = placement_now(plan, drafter, number), len(text)
-            with (
-                on_cores(placement.cores),
-                # The prompt is read on all cores.
-                lending(plan, placement) if number else nullcontext(),
-            ):
-                iteration = iterate(plan, drafter, text)
+            # The prompt is read on all cores.
+            with on_cores(placement.cores), lending(plan, placement) if number else nullcontext():
+                try:
+                    iteration = iterate(plan, drafter, text)
+                except DraftNotFinite as error:
+                    plan.notes.append(f"{error} The target wrote the rest alone.")
+                    drafter.close()
+                    drafter = Alone()
+                    # The iteration begins again.
+                    del text[context:]
+                    plan.target.crop(min(plan.target.length, context - 1))
+                    iteration = iterate(plan, drafter, text)
             # Neither the prompt nor the first iteration on other cores, whose caches are empty, says what others cost.
             if number and number % TRY_EVERY != TRY_FIRST:
                 seconds = iteration.sync - before
@@ -52,6 +58,8 @@ def decode(plan: RunPlan) -> Iterator[Iteration]:
             yield iteration
             if iteration.stop:
                 return
+    finally:
+        drafter.close()
 
 
 def lending(plan: RunPlan, placement: Placement) -> AbstractContextManager:
@@ -90,11 +98,12 @@ def iterate(plan: RunPlan, drafter: Drafter, text: list[int]) -> Iteration:
     logits, span = read_prompt(plan) if reads_prompt else forward_tree(plan.target, text, tree)
     target_tokens = TargetDraws(logits, [length + depth for depth in (0, *depths(tree))], plan.settings.sampling)
     cut = partial(plan.length_limit.cut, length, eos=plan.pair.eos)
-    verified = verify(tree, drafter.join(), target_tokens, plan.classical, target=span, cut=cut)
+    iteration = verify(tree, drafter.join(), target_tokens, plan.classical, target=span, cut=cut)
     if tree:
         roll_back(plan.target, length, tree)
-    text += [token.token for token in verified.committed]
-    return Iteration(**vars(verified), **vars(drafter.observe(text, verified, target_tokens)))
+    text += [token.token for token in iteration.committed]
+    drafter.observe(text, iteration, target_tokens)
+    return iteration
 
 
 def read_prompt(plan: RunPlan) -> tuple[Tensor, Span]:

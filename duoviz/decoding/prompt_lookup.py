@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.method import PROMPT, VERIFYING, Method
 from duoviz.models.ngrams import NGrams
 
@@ -35,8 +35,8 @@ class PromptLookup(Drafter):
         followed = up_to_end(text[place : place + min(self.settings.lookup_tokens, longest)], self.ends)
         return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
-        return Drafting(matched=self.matched)
+    def observe(self, text, iteration, target_tokens) -> None:
+        iteration.matched = self.matched
 
 
 def up_to_end(tokens: Sequence[int], ends: frozenset[int]) -> Sequence[int]:

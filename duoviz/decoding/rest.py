@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.method import VERIFYING, Method, Proposer
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Retrieval(Drafter):
         ends, vocabulary = self.pair.eos, self.datastore.vocabulary
         return frequent_tree(continuations, size=size, breadth=breadth, vocabulary=vocabulary, ends=ends)
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
-        return Drafting(matched=self.matched)
+    def observe(self, text, iteration, target_tokens) -> None:
+        iteration.matched = self.matched
 
 
 def frequent_tree(

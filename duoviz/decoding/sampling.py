@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import exp, isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,12 +127,13 @@ def scores(
 
 
 def best_of(scores: np.ndarray, count: int) -> np.ndarray:
-    """The columns of each row's largest scores, int64 [rows, count], the largest first."""
-    left, found = scores.copy(), []
-    for _ in range(min(count, scores.shape[-1])):
-        found.append(left.argmax(axis=-1))
-        left[range(len(left)), found[-1]] = -1.0
-    return np.stack(found, axis=-1)
+    """The columns of each row's largest scores, int64 [rows, count], the largest first, of equals the first."""
+    count = min(count, scores.shape[-1])
+    if count == 1:
+        return scores.argmax(axis=-1)[:, None]
+    best = np.sort(scores.argpartition(-count, axis=-1)[:, -count:])
+    order = np.argsort([-row[columns] for row, columns in zip(scores, best, strict=True)], kind="stable")
+    return np.array([columns[places] for columns, places in zip(best, order, strict=True)])
 
 
 def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
@@ -180,63 +181,74 @@ def two_largest(values: np.ndarray) -> tuple[int, int]:
     return first, max(others, key=values.__getitem__)
 
 
+class TargetRow:
+    """The target's logits after one row of a forward, and what follows from them when it is asked for."""
+
+    def __init__(self, logits: Tensor, position: int, sampling: Sampling):
+        """logits [vocab]; position: in the text, of the token after the row. Raises NotFinite."""
+        self.logits, self.position, self.sampling = logits.cpu(), position, sampling
+        self.values = as_array(self.logits)
+        self.largest = float(self.values.max())
+        # The largest is NaN where one is.
+        if not isfinite(self.largest):
+            raise NotFinite(
+                "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
+            )
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        return draw(self.logits, self.position, self.sampling)
+
+    @cached_property
+    def distribution(self) -> Tensor:
+        """What the token is drawn from, [vocab]; greedy, softmax(logits)."""
+        p = tempered(self.logits[None], self.sampling.temperature)
+        return filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
+
+    @cached_property
+    def total(self) -> float:
+        """log Σ exp(logit / temperature)."""
+        temperature = self.sampling.temperature or 1.0
+        powers = (self.values - self.largest) / temperature
+        np.exp(powers, out=powers)
+        return self.largest / temperature + log(powers.sum())
+
+
 class TargetDraws:
     """The target's own token after each row of a forward, drawn when it is asked for. Raises NotFinite."""
 
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
         """logits [rows, vocab]; positions: for each row, the position in the text of the token after it."""
         self.logits, self.positions, self.sampling = logits, positions, sampling
-        self.fetched: dict[int, Tensor] = {}
-        # Of each row, log Σ exp(logit / temperature).
-        self.totals: dict[int, float] = {}
-        self.drawn: dict[int, Drawn] = {}
-        self.distributions: dict[int, Tensor] = {}
+        self.rows: dict[int, TargetRow] = {}
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def __getitem__(self, row: int) -> int:
         """The target's token after a row."""
-        return self.draw_at(row).token
+        return self.row(row).drawn.token
+
+    def row(self, row: int) -> TargetRow:
+        if row not in self.rows:
+            self.rows[row] = TargetRow(self.logits[row], self.positions[row], self.sampling)
+        return self.rows[row]
 
     def margin(self, row: int) -> float | None:
         """How many logits the next best token lacked; None where there was no other."""
-        margin = self.draw_at(row).margin
+        margin = self.row(row).drawn.margin
         return margin if margin is not None and isfinite(margin) else None
-
-    def logits_of(self, row: int) -> Tensor:
-        """A row's logits [vocab], on the processor."""
-        if row not in self.fetched:
-            self.fetched[row] = logits = self.logits[row].cpu()
-            # The largest is NaN where one is.
-            if not isfinite(as_array(logits).max()):
-                raise NotFinite(
-                    "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
-                )
-        return self.fetched[row]
-
-    def draw_at(self, row: int) -> Drawn:
-        if row not in self.drawn:
-            self.drawn[row] = draw(self.logits_of(row), self.positions[row], self.sampling)
-        return self.drawn[row]
 
     def distribution(self, row: int) -> Tensor:
         """What the row's token is drawn from, [vocab]; greedy, softmax(logits)."""
-        if row not in self.distributions:
-            p = tempered(self.logits_of(row)[None], self.sampling.temperature)
-            self.distributions[row] = filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
-        return self.distributions[row]
+        return self.row(row).distribution
 
     def probability(self, row: int, token: int) -> float:
         """The target's probability of `token` after a row."""
-        if self.sampling.top_k or self.sampling.top_p < 1:
-            return float(self.distribution(row)[token])
-        values, temperature = as_array(self.logits_of(row)), self.sampling.temperature or 1.0
-        if row not in self.totals:
-            largest = values.max()
-            total = np.exp((values - largest) / temperature).sum()
-            self.totals[row] = float(largest) / temperature + log(total)
-        return exp(float(values[token]) / temperature - self.totals[row])
+        of_row, sampling = self.row(row), self.sampling
+        if sampling.top_k or sampling.top_p < 1:
+            return float(of_row.distribution[token])
+        return exp(float(of_row.values[token]) / (sampling.temperature or 1.0) - of_row.total)
 
 
 class RejectionNoise:

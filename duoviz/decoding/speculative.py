@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duoviz.decoding.budget import speculative_budget
+from duoviz.decoding.budget import ROUNDS, speculative_budget
 from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.drafting import DraftPlan, DraftRequest, DraftResult, StopRule
-from duoviz.decoding.iteration import Drafting, Node
+from duoviz.decoding.iteration import Node
 from duoviz.decoding.method import DRAFT, VERIFYING, Method
 from duoviz.decoding.settings import MAX_SEQUENCES, Settings
 from duoviz.decoding.theory import Acceptance, in_turn
@@ -38,6 +38,8 @@ class Speculative(Drafter):
         # draft_has: how many of the text's tokens the draft's cache holds.
         self.acceptance, self.number, self.draft_has, self.paused = PRIOR, 0, 0, 0
         self.result: DraftResult | None = None
+        # pays: γ by the costs; budget: the one in force.
+        self.pays = 0
         self.budget: int | None = None
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
@@ -45,12 +47,13 @@ class Speculative(Drafter):
         budget = settings.budget
         if budget == "auto":
             rate = self.acceptance.rate or 0.0
-            pays = speculative_budget(self.plan.costs.model, rate, context=len(text))
-            if not pays and self.paused < PAUSE:
+            if not self.pays or self.number % ROUNDS == 0:
+                self.pays = speculative_budget(self.plan.costs.model, rate, context=len(text))
+            if not self.pays and self.paused < PAUSE:
                 self.result, self.paused = None, self.paused + 1
                 return []
             self.paused = 0
-            budget = settings.near(max(1, pays))
+            budget = settings.near(max(1, self.pays))
             if self.chances:
                 rule, budget = StopRule(self.chances, rate**budget), max(budget, ROW_COUNTS[-1] - 1)
         plan = chain_plan(max(1, min(budget, longest)), settings, self.number, rule, self.plan.pair.eos)
@@ -61,15 +64,15 @@ class Speculative(Drafter):
         self.budget = len(chain) if rule else budget
         return chain
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
+    def observe(self, text, iteration, target_tokens) -> None:
         if (result := self.result) is None:
-            return Drafting(budget=0 if self.paused else None)
-        length = len(text) - len(verified.committed)
-        chain = verified.checked[: len(result.sequences[0].tokens)]
-        self.acceptance += Acceptance(accepted=verified.accepted, tested=verified.tested)
+            iteration.budget = 0 if self.paused else None
+            return
+        self.acceptance += Acceptance(accepted=iteration.accepted, tested=iteration.tested)
         # The last drafted token was never forwarded by the draft.
-        self.draft_has = length + min(verified.accepted, len(chain) - 1)
-        return Drafting(draft=result.steps, budget=self.budget, candidates=result.candidates)
+        read = len(result.sequences[0].tokens) - 1
+        self.draft_has = len(text) - len(iteration.committed) + min(iteration.accepted, read)
+        iteration.draft, iteration.budget, iteration.candidates = result.steps, self.budget, result.candidates
 
 
 def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None, ends: frozenset[int]) -> DraftPlan:

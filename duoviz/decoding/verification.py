@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from duoviz.decoding.iteration import Node, Span, Verified
+from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.sampling import RejectionNoise, TargetDraws
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def verify(
     *,
     target: Span,
     cut: Callable[[list[Node]], tuple[list[Node], str | None]],
-) -> Verified:
+) -> Iteration:
     """Verify the tree that the target has read, and the first tokens of what was drafted after its last node meanwhile.
 
     Sets the nodes' p, margin and status, and adds the target's own token. classical: the rule to accept by; None:
@@ -79,7 +79,7 @@ def verify(
             outcome = "rejection" if rejected else outcome
             checked.append(correction)
     committed, stop = cut(committed)
-    return Verified(
+    return Iteration(
         target=target,
         sync=time.perf_counter(),
         checked=checked,

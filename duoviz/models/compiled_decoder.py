@@ -30,7 +30,9 @@ class CompiledDecoder:
         self.limits = limits
         self.known = max(len(source.weights[f"{source.table(config)}.weight"]), limits.read)
         self.shape = kernels.Shape(config.heads, config.kv_heads, config.head_dim, np.float32(config.rms_norm_eps))
-        self.weights = read_weights(config, source, limits)
+        self.weights = weights = read_weights(config, source, limits)
+        # Bytes of all that a forward reads.
+        self.size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
         sizes = config.layers, config.kv_heads
         slots, columns = -(-limits.slots // PANEL), -(-config.head_dim // PANEL)
         # Not zeros, which would be written: the memory that a short text does not use is never there.
@@ -54,9 +56,7 @@ class CompiledDecoder:
 
     def most_threads(self, rows: int) -> int:
         """How many threads pay for a forward of so many rows."""
-        weights = self.weights
-        size = sum(part.nbytes for part in (weights.qkv, weights.out, weights.gate_up, weights.down, weights.head))
-        return max(1, int(size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
+        return max(1, int(self.size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
         self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int], threads: int

@@ -151,8 +151,7 @@ class Recorder:
 
     def node(self, node: Node) -> dict:
         """A token of a tree; of a tree that lives on, with what is kept of it there."""
-        living = {"chance": rounded(node.chance), "step": node.step, "was": node.was}
-        return {
+        recorded = {
             "id": node.token,
             "text": self.text(node.token),
             "parent": node.parent,
@@ -161,8 +160,10 @@ class Recorder:
             "count": node.count,
             "p": rounded(node.p),
             "status": node.status,
-            **(living if node.chance is not None else {}),
         }
+        if node.chance is not None:
+            recorded |= {"chance": rounded(node.chance), "step": node.step, "was": node.was}
+        return recorded
 
     def matched(self, tokens: Sequence[int]) -> dict | None:
         """How many of the text's last tokens were found elsewhere, and what they say."""

@@ -19,9 +19,11 @@ import numpy as np
 from duoviz import Engine, Settings, load_engine, runner
 from duoviz.decoding import METHODS, drafting, loop
 from duoviz.decoding.costs import Costs
-from duoviz.decoding.drafter import WhileFinite
+from duoviz.decoding.duodecoding import DuoDecoding
 from duoviz.decoding.duotree import draft_side, drafter
+from duoviz.decoding.duotree.drafter import DuoTree
 from duoviz.decoding.sampling import TargetDraws
+from duoviz.decoding.speculative import Speculative
 from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.models.cores import on_cores
 from duoviz.models.team import Team, team
@@ -39,9 +41,9 @@ PARTS: dict[str, list[tuple[object, str]]] = {
     "target pass": [(loop, "timed_forward")],
     "waiting": [(ProcessDraft, "result"), (ProcessDraft, "part")],
     "messages": [(ProcessDraft, "append"), (ProcessDraft, "enough")],
-    "deciding": [(WhileFinite, "propose"), (drafter, "decide")],
-    "judging": [(loop, "verify"), (TargetDraws, "draw_at")],
-    "observing": [(WhileFinite, "observe"), (loop, "roll_back")],
+    "deciding": [(Speculative, "propose"), (DuoTree, "propose"), (drafter, "decide")],
+    "judging": [(loop, "verify"), (TargetDraws, "row")],
+    "observing": [(Speculative, "observe"), (DuoDecoding, "observe"), (DuoTree, "observe"), (loop, "roll_back")],
     "learning": [(Costs, "observe"), (Costs, "observe_overhead")],
     "recording": [(Recorder, "iteration")],
 }  # fmt: skip

@@ -10,7 +10,7 @@ from duoviz.decoding import METHODS, loop
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped
-from duoviz.decoding.iteration import Drafting, Iteration, Node, Span
+from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.loop import TRY_FIRST, decode, learn
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import make_plan
@@ -60,9 +60,9 @@ class Scripted(Drafter):
         self.calls.append(("join",))
         return []
 
-    def observe(self, text, verified, target_tokens):
-        self.calls.append(("observe", tuple(text), verified.accepted))
-        return Drafting(budget=7)
+    def observe(self, text, iteration, target_tokens):
+        self.calls.append(("observe", tuple(text), iteration.accepted))
+        iteration.budget = 7
 
     def close(self):
         self.calls.append(("close",))

@@ -65,7 +65,7 @@ class DraftSide:
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in expanded]
         _, q, score = proposals(self.model, logits, positions, self.config.sampling)
         best = best_of(score, self.config.children if self.config.trees else 1)
-        probabilities = np.take_along_axis(q, best, axis=-1).tolist()
+        probabilities = q[np.arange(len(q))[:, None], best].tolist()
         children = list(zip(expanded, ids_of(best, self.model.known), probabilities, strict=True))
         span = ended_now(span)
         for index, tokens, of_tokens in children:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from duoviz.decoding.acceptance_table import plain
+from duoviz.decoding.budget import ROUNDS
 from duoviz.decoding.costs import OVERHEAD, step_times
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.duotree.policy import MOST_VERIFIED, decide
 from duoviz.decoding.duotree.schedule import Beside, InTurn
 from duoviz.decoding.duotree.tree import Tree, TreeConfig, TreeNode
-from duoviz.decoding.iteration import Candidate, Drafting, Node, Start
+from duoviz.decoding.iteration import Candidate, Node, Start
 from duoviz.decoding.method import DRAFT, PROMPT, VERIFYING, Method
 from duoviz.decoding.settings import MAX_SEQUENCES
 
@@ -36,7 +37,7 @@ class DuoTree(Drafter):
 
     def __init__(self, plan: RunPlan):
         assert plan.draft
-        self.plan, self.costs = plan, plan.costs
+        self.plan, self.number = plan, 0
         config = TreeConfig(
             table=plan.table or plain(),
             sampling=plan.settings.sampling,
@@ -46,13 +47,16 @@ class DuoTree(Drafter):
             ends=plan.pair.eos,
         )
         self.side = (
-            Beside(plan.draft, config, self.costs, plan.stopped)
+            Beside(plan.draft, config, plan.costs, plan.stopped)
             if plan.placement.beside
             else InTurn(cast("InlineDraft", plan.draft).model, config, plan.stopped)
         )
         # chosen: indices in the tree of the nodes to verify; reason: why the target begins.
         self.chosen: list[int] = []
         self.reason: Start | None = None
+        self.target_seconds: list[float]
+        self.draft_seconds: list[float]
+        self.overhead: float
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         self.chosen, self.reason = self.grow()
@@ -61,17 +65,14 @@ class DuoTree(Drafter):
 
     def grow(self) -> tuple[list[int], Start]:
         """Grow the tree while it pays; the indices of the nodes to verify, and why the target begins now."""
-        plan, tree = self.plan, self.side.tree
-        context, config = len(tree.text), tree.config
-        costs = self.costs.model
-        most = MOST_VERIFIED if plan.settings.tree_budget == "auto" else plan.settings.tree_budget
-        target_seconds = costs.target_time(np.arange(1, most + 2), context).tolist()
-        draft_seconds = step_times(costs, context)
-        by_rank = config.table.by_rank[: config.children if config.trees else 1]
-        # Time spent waiting for a parallel draft is in `spent` already.
-        overhead, begin = OVERHEAD if plan.placement.beside else costs.overhead, time.perf_counter()
+        tree, begin = self.side.tree, time.perf_counter()
+        if self.number % ROUNDS == 0:
+            self.target_seconds, self.draft_seconds, self.overhead = self.seconds(len(tree.text))
+        self.number += 1
+        target_seconds, draft_seconds = self.target_seconds, self.draft_seconds
+        by_rank = tree.config.table.by_rank[: tree.config.children if tree.config.trees else 1]
         while True:
-            spent, widths = overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
+            spent, widths = self.overhead + time.perf_counter() - begin, self.side.widths(draft_seconds)
             decision = decide(tree, spent, target_seconds, draft_seconds, widths=widths, by_rank=by_rank)
             if not decision.width or not self.side.step(decision.width):
                 reason = Start(decision.expected, decision.rate, decision.gain, decision.seconds)
@@ -79,6 +80,14 @@ class DuoTree(Drafter):
             if self.side.steps[-1].tokens > MAX_SEQUENCES:
                 # Reading the prompt is no drafting.
                 begin = time.perf_counter()
+
+    def seconds(self, context: int) -> tuple[list[float], list[float], float]:
+        """T_target(1), T_target(2), …; T_draft(1), T_draft(2), …; and the overhead."""
+        costs, settings = self.plan.costs.model, self.plan.settings
+        most = MOST_VERIFIED if settings.tree_budget == "auto" else settings.tree_budget
+        # Time spent waiting for a parallel draft is in what a decision counts as spent.
+        overhead = OVERHEAD if self.plan.placement.beside else costs.overhead
+        return costs.target_time(np.arange(1, most + 2), context).tolist(), step_times(costs, context), overhead
 
     def start(self, text: Sequence[int], tree: Sequence[Node]) -> None:
         if not self.side.tree.text:
@@ -88,16 +97,15 @@ class DuoTree(Drafter):
         self.side.catch_up()
         return []
 
-    def observe(self, text, verified, target_tokens) -> Drafting:
-        tree, steps = self.side.tree, self.side.steps
+    def observe(self, text, iteration, target_tokens) -> None:
+        tree = self.side.tree
         if self.reason is None:
             self.move(text)
-            return Drafting()
-        candidates = first_tokens(tree)
-        unverified, nodes = record_unverified(tree, self.chosen, len(verified.checked))
-        self.side.steps = []
-        mark_survivors([*self.move(text), *tree.nodes], nodes, unverified)
-        return Drafting(draft=steps, candidates=candidates, unverified=unverified, start=self.reason)
+            return
+        iteration.start, iteration.candidates = self.reason, first_tokens(tree)
+        iteration.draft, self.side.steps = self.side.steps, []
+        iteration.unverified, nodes = record_unverified(tree, self.chosen, len(iteration.checked))
+        mark_survivors([*self.move(text), *tree.nodes], nodes, iteration.unverified)
 
     def move(self, text: Sequence[int]) -> list[TreeNode]:
         """The tree's root follows the text; the nodes on the way."""
