@@ -24,6 +24,7 @@ from duoviz.models.pair import check_prompt
 from duoviz.models.registry import check_draft
 from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
+from duoviz.trace.metrics import metrics
 
 if TYPE_CHECKING:
     pass
@@ -245,7 +246,7 @@ def ship(options: argparse.Namespace) -> None:
 
 
 def record(options: argparse.Namespace) -> None:
-    """Record one run of each method and print a table of them."""
+    """Record one run of each method and print a line about each."""
     settings = Settings(max_new_tokens=options.max_new_tokens)
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
@@ -254,7 +255,8 @@ def record(options: argparse.Namespace) -> None:
         places = recordings.places(engine.pair, traces["vanilla"])
     with check_write(options.out):
         recordings.write(traces, places, options.out)
-    print((options.out / "README.md").read_text(encoding="utf-8"))
+    for method, trace in traces.items():
+        print(f"{method:13} {metrics_line(metrics(trace))}")
 
 
 def space(options: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from duoviz.folders import ASSETS
 from duoviz.models.language_model import over_vocabulary
 from duoviz.models.progress import Progress, no_progress
 from duoviz.runs import Lane
-from duoviz.trace.metrics import forward_seconds, metrics
+from duoviz.trace.metrics import forward_seconds
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,22 +37,6 @@ LIKELIEST = 12
 NEW_TOKENS = 128
 # An odd number, of which one is in the middle.
 ROUNDS = 5
-
-ABOUT = f"""# Recorded runs
-
-Real runs of one pair, one per method, each alone on the machine. Nothing is simulated or slowed.
-Every method ran once, unrecorded, and then {ROUNDS} times, alternating with the others; the run of median duration was
-kept. Each file is a trace (`duoviz/trace/reading.py`) with its machine, date, versions and settings. This command makes
-such files and this text; `--pair` names other models:
-
-```bash
-python -m duoviz record --out my-traces
-```
-
-`places.json` holds both models' likeliest tokens at each position of the text, with the probabilities p of the target
-and q of the draft.
-
-"""
 
 
 def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
@@ -119,43 +103,8 @@ def likeliest(pair: Pair, p: Tensor, q: Tensor) -> list[dict]:
 
 
 def write(traces: dict[str, dict], expected: dict, folder: Path) -> None:
-    """Write each trace to its own file in the folder, what `places` gives, and the README. Raises OSError."""
-    (folder / PLACES).write_text(json.dumps(expected, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-    for method, trace in traces.items():
-        text = json.dumps(trace, ensure_ascii=False, separators=(",", ":"))
-        (folder / f"{method}{ENDING}").write_text(text, encoding="utf-8")
-    (folder / "README.md").write_text(readme(traces), encoding="utf-8")
-
-
-def readme(traces: dict[str, dict]) -> str:
-    """What, where and when, and the figures, all from the traces."""
-    header = traces["duodecoding"]["header"]
-    settings = header["settings"]
-    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
-    lines = [
-        f"- Prompt: {json.dumps(header['prompt'], ensure_ascii=False)}",
-        f"- Settings: at most {settings['max_new_tokens']} new tokens, temperature {settings['temperature']:g}, "
-        f"seed {settings['seed']}",
-        f"- Target: {header['target']['name']}, {header['target']['precision']}",
-        f"- Draft: {header['draft']['name']}, {header['draft']['precision']}",
-        f"- Vanilla's forward passes of one token, the median of its {ROUNDS} runs: {1e3 * header['one_token']:.1f} ms",
-        f"- Versions: {versions}",
-    ]
-    rows = [row(method, trace) for method, trace in traces.items()]
-    table = [rows[0], ["---"] * len(rows[0]), *(each.values() for each in rows)]
-    return ABOUT + "\n".join(lines) + "\n\n" + "\n".join(f"| {' | '.join(cells)} |" for cells in table) + "\n"
-
-
-def row(method: str, trace: dict) -> dict[str, str]:
-    """A trace's cells in the table, by heading."""
-    header, figures = trace["header"], metrics(trace)
-    shares = {"first token, s": "ttft", "τ": "tau", "acceptance": "acceptance", "overlap": "overlap"}
-    return {
-        "file": f"`{method}{ENDING}`",
-        "recorded": header["date"],
-        "target on": header["target"]["device"],
-        "draft on": header["draft"]["device"] if header["draft"] else "",
-        "tokens": str(figures["new_tokens"]),
-        "target forwards": str(figures["target_forwards"]),
-        "tokens/s": f"{figures['tps']:.1f}",
-    } | {title: "" if figures[name] is None else f"{figures[name]:.2f}" for title, name in shares.items()}
+    """Write each trace to its own file in the folder, and last what `places` gives. Raises OSError."""
+    files = {f"{method}{ENDING}": trace for method, trace in traces.items()} | {PLACES: expected}
+    for name, content in files.items():
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        (folder / name).write_text(text, encoding="utf-8")

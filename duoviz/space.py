@@ -54,13 +54,14 @@ NEEDED = (
     ),
     "assets/lessons/*.md",
     "assets/prompts/README.md",
+    "assets/traces/README.md",
     "assets/results/*.json.gz",
     "assets/results/*.zip",
     *(f"assets/prompts/{task}.jsonl" for task in TASKS),
     *(
         f"assets/traces/{name}/{file}"
         for name in PROMPTS
-        for file in ("README.md", PLACES, *(f"{method}{ENDING}" for method in METHODS))
+        for file in (PLACES, *(f"{method}{ENDING}" for method in METHODS))
     ),
 )
 OURS = ("duoviz/", "assets/")

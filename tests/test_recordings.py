@@ -1,4 +1,4 @@
-"""The recorded runs: one of each method, the middle one of several after a warm-up, and the text made from them."""
+"""The recorded runs: one of each method, the middle one of several after a warm-up."""
 
 import json
 from collections import Counter
@@ -49,12 +49,7 @@ def test_one_run_of_each_method_is_kept(tiny, tmp_path, capsys):
     traces = {method: read_trace(out / f"{method}.duoviz.json") for method in METHODS}
     assert {trace["end"]["text"] for trace in traces.values()} == {traces["vanilla"]["end"]["text"]}
     assert all(trace["header"]["method"] == method for method, trace in traces.items())
-    text = (out / "README.md").read_text()
-    assert text == recordings.readme(traces) and text in capsys.readouterr().out
-    for trace in traces.values():
-        assert trace["header"]["date"] in text and trace["header"]["target"]["device"] in text
-        assert f"| {len(trace['iterations'])} |" in text
-    assert json.dumps(traces["vanilla"]["header"]["prompt"]) in text
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [*METHODS]
     expected = json.loads((out / recordings.PLACES).read_text())
     assert expected["text"] == traces["vanilla"]["end"]["text"]
     # Greedy: at each place the target wrote the token that it puts first.
@@ -99,17 +94,16 @@ def test_a_release_records_what_a_sitting_does_not_hold(tiny, tmp_path):
     assert {folder.name for folder in sitting.iterdir()} == {*recordings.PROMPTS}
     ran = len(tiny)
     # Cut off in the middle of one prompt.
-    (sitting / "lessons" / "README.md").unlink()
+    (sitting / "lessons" / recordings.PLACES).unlink()
     record(engine, sitting, settings)
     assert len(tiny) == ran + ran // len(recordings.PROMPTS)
 
 
 @pytest.mark.parametrize("name", recordings.PROMPTS)
-def test_the_recorded_runs_are_complete_and_their_text_is_made_from_them(name):
+def test_the_recorded_runs_are_complete(name):
     folder = recordings.FOLDER / name
     files = {method: folder / f"{method}{recordings.ENDING}" for method in METHODS}
     traces = {method: read_trace(file) for method, file in files.items()}
-    assert (folder / "README.md").read_text(encoding="utf-8") == recordings.readme(traces)
     assert all(file.stat().st_size < 1_000_000 for file in files.values())
     assert {trace["header"]["prompt"] for trace in traces.values()} == {recordings.PROMPTS[name]}
     expected = json.loads((folder / recordings.PLACES).read_text(encoding="utf-8"))

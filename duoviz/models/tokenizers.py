@@ -45,11 +45,6 @@ class Tokenizer:
         # The tokens that stand for single bytes, where the vocabulary has such.
         ids = zip(BYTES, inner.convert_tokens_to_ids(BYTES), strict=True)
         self.byte_ids = frozenset(id for name, id in ids if id is not None and inner.convert_ids_to_tokens(id) == name)
-        # What takes away spaces before punctuation. transformers does not let BPE have it, unless that insists.
-        insists = inner.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
-        is_bpe = inner.is_fast and type(inner.backend_tokenizer.model).__name__ == "BPE"
-        cleans = inner.clean_up_tokenization_spaces and (insists or not is_bpe)
-        self.clean = inner.clean_up_tokenization if cleans else None
 
     def get_vocab(self) -> dict[str, int]:
         return self.inner.get_vocab()
@@ -95,7 +90,8 @@ class Tokenizer:
             unless_broken(f"The tokenizer of {self.label} cannot write its tokens"),
             bounds.bounded(bounds.TEXT, memory=False),
         ):
-            return self.inner.decode(ids, **{"clean_up_tokenization_spaces": self.clean is not None} | options)
+            # Where spaces before punctuation went, a token would change the text before it.
+            return self.inner.decode(ids, clean_up_tokenization_spaces=False, **options)
 
 
 @contextmanager

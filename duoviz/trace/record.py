@@ -1,17 +1,13 @@
 """Iterations as JSON: what decoding yields, with each token's text and with times since the run was submitted."""
 
-import os
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from duoviz.decoding.iteration import Iteration, Node, Span, Start
 
-# How many tokens are decoded for a new one: from so many up to so many.
-CONTEXT, WINDOW = 4, 12
+# Of the prompt, so many tokens are decoded with the answer's first.
+CONTEXT = 64
 BROKEN = "\ufffd"
-# Where clean-up may take spaces away once more follows; see transformers' `clean_up_tokenization`.
-UNCLEAN = re.compile(r"(?: (?:n'?|'[vr]?)?)+$")
 
 
 class TextPieces:
@@ -19,19 +15,20 @@ class TextPieces:
 
     A token's text is what nothing that follows can change. So a character that is split over tokens belongs to the
     token that completes it, and the earlier ones get the empty text; tokens that stand for single bytes wait for the
-    first that does not. Special tokens have no text. Where the prompt's text goes on otherwise than it ended, because
-    it ended within a character or with a space that is cleaned up, the texts begin where both differ.
+    first that does not. Special tokens have no text.
     """
 
     def __init__(self, tokenizer: Any, prompt: Sequence[int] = ()):
         self.tokenizer = tokenizer
         # Only transformers' tokenizers have them; see `tokenizers.Tokenizer`.
-        self.byte_ids, self.clean = getattr(tokenizer, "byte_ids", ()), getattr(tokenizer, "clean", None)
-        self.ids = self.context(prompt)
-        self.text = self.decode(self.ids)
-        # Of the text, this many characters are written; the prompt's are not until the answer shows how they go on.
-        self.written, self.prompt = 0, self.cleaned(self.text)
-        self.in_bytes, self.window = True, WINDOW
+        self.byte_ids, self.in_bytes = getattr(tokenizer, "byte_ids", ()), True
+        self.begin_after(prompt[-CONTEXT:])
+
+    def begin_after(self, ids: Sequence[int]) -> None:
+        """Go on after these tokens: those before them do not change how the next ones are decoded."""
+        self.ids, self.before = list(ids), len(ids)
+        self.text = self.decode(ids)
+        self.written = len(self.text)
 
     def push(self, token: int) -> str:
         """The text that this token completes."""
@@ -42,9 +39,9 @@ class TextPieces:
         self.text = text
         if self.in_bytes:
             return ""
-        piece = self.write(self.settled(text))
-        if len(self.ids) > self.window:
-            self.shorten()
+        piece = self.write(len(text) - text.endswith(BROKEN))
+        if piece and self.written == len(text):
+            self.begin_after(self.ids[self.before :])
         return piece
 
     def flush(self) -> str:
@@ -53,48 +50,11 @@ class TextPieces:
 
     def write(self, end: int) -> str:
         """The text up to this place, without what was written before."""
-        piece = self.cleaned(self.text[self.written : end])
-        if self.prompt.startswith(piece):
-            return ""
-        piece = piece[len(os.path.commonprefix([piece, self.prompt])) :]
-        self.written, self.prompt = end, ""
+        piece, self.written = self.text[self.written : end], max(self.written, end)
         return piece
 
-    def settled(self, text: str) -> int:
-        """How many of its characters stay as they are, whatever follows; no byte is before the end."""
-        end = len(text) - text.endswith(BROKEN)
-        unclean = UNCLEAN.search(text, 0, end) if self.clean else None
-        return unclean.start() if unclean else end
-
-    def shorten(self) -> None:
-        """Leave out the first tokens of those that are decoded, unless what waits would change."""
-        ids = self.context(self.ids)
-        text = self.decode(ids)
-        end = self.settled(text)
-        if text[end:] == self.text[self.written :]:
-            self.ids, self.text, self.written = ids, text, end
-        self.window = max(WINDOW, 2 * len(self.ids))
-
-    def context(self, ids: Sequence[int]) -> list[int]:
-        """The last of these tokens: as many as it takes for what follows to be decoded as after all of them.
-
-        Of a character between two tokens the second makes nothing, and some tokenizers drop a space at the start, so a
-        whole character must be among them, of a token that is not a byte.
-        """
-        count, loose = CONTEXT, f"{BROKEN} '" if self.clean else BROKEN
-        while True:
-            last = list(ids[-count:])
-            whole = self.decode([id for id in last if id not in self.byte_ids])
-            if len(last) == len(ids) or whole.strip(loose):
-                return last
-            count *= 2
-
     def decode(self, ids: Sequence[int]) -> str:
-        options = {"clean_up_tokenization_spaces": False} if self.clean else {}
-        return self.tokenizer.decode(ids, skip_special_tokens=True, **options)
-
-    def cleaned(self, text: str) -> str:
-        return self.clean(text) if self.clean else text
+        return self.tokenizer.decode(ids, skip_special_tokens=True)
 
 
 class Recorder:

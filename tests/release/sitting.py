@@ -24,7 +24,7 @@ def record(engine: Engine, sitting: Path, settings: Settings) -> None:
     for name, prompt in recordings.PROMPTS.items():
         folder = sitting / name
         # It is written last.
-        if not (folder / "README.md").exists():
+        if not (folder / recordings.PLACES).exists():
             folder.mkdir(parents=True, exist_ok=True)
             traces = recordings.record(engine, settings, prompt, report=tell)
             recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), folder)

@@ -36,23 +36,8 @@ KINDS = {
         decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="first")]), {},
     ),
     "Metaspace": (models.BPE, SENTENCEPIECE, decoders.Metaspace(), {}),
-    "Unigram, cleaned": (models.Unigram, SENTENCEPIECE, decoders.Metaspace(), {"clean_up_tokenization_spaces": True}),
-    "BPE, as if cleaned": (models.BPE, SENTENCEPIECE, decoders.Metaspace(), {"clean_up_tokenization_spaces": True}),
-    "BPE, cleaned": (
-        models.BPE, SENTENCEPIECE, decoders.Metaspace(),
-        {
-            "clean_up_tokenization_spaces": True,
-            "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output": True,
-        },
-    ),
-    "bytes, cleaned": (
-        models.Unigram, [*SENTENCEPIECE, *BYTES], llama_2(), {"clean_up_tokenization_spaces": True},
-    ),
+    "Unigram": (models.Unigram, SENTENCEPIECE, decoders.Metaspace(), {"clean_up_tokenization_spaces": True}),
     "WordPiece": (models.WordPiece, [*WORDS, *("##" + word for word in WORDS)], decoders.WordPiece(), {}),
-    "WordPiece, cleaned": (
-        models.WordPiece, [*WORDS, *("##" + word for word in WORDS)], decoders.WordPiece(cleanup=False),
-        {"clean_up_tokenization_spaces": True},
-    ),
     "suffixes": (models.BPE, [*WORDS, *(word + "</w>" for word in WORDS)], decoders.BPEDecoder(), {}),
     "no decoder": (models.WordLevel, WORDS, None, {}),
     "bytes, in Python": (),

@@ -13,7 +13,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.models.tokenizers import Tokenizer
 from duoviz.trace.agreement import VERDICTS
 from duoviz.trace.reading import SCHEMA, SCHEMA_VERSION, read_schema, wrong_in_trace
-from duoviz.trace.record import BROKEN, WINDOW, Recorder, TextPieces
+from duoviz.trace.record import BROKEN, Recorder, TextPieces
 from tests.tiny import change_pair, tiny_engine
 from tests.trace.made_tokenizers import KINDS, added, made
 
@@ -45,7 +45,7 @@ def test_a_runs_text_is_what_its_tokens_add_to_the_prompt(method, kind, monkeypa
 
 
 WITHIN = {"Metaspace": ("▁cat", " cat"), "bytes as in Llama 2": ("▁▁▁", "   "), "WordPiece": ("##s", "s")}
-WITHIN |= {"byte-level": ("Ġ", " "), "Unigram, cleaned": ("▁.", "."), "no decoder": ("</s>", " </s>")}
+WITHIN |= {"byte-level": ("Ġ", " "), "Unigram": ("▁.", " ."), "no decoder": ("</s>", " </s>")}
 
 
 @pytest.mark.parametrize("kind", WITHIN)
@@ -106,16 +106,21 @@ def drawn(chance, most, tokens):
     ids = []
     while len(ids) < tokens:
         id = chance.choice(often) if chance.random() < 0.3 else chance.randrange(most)
-        ids += [id] * (chance.randrange(1, 2 * WINDOW) if chance.random() < 0.05 else 1)
+        ids += [id] * (chance.randrange(1, 24) if chance.random() < 0.05 else 1)
     return ids[:tokens]
 
 
 def random_runs(tokenizer, *, seeds):
-    """Random prompts and answers."""
+    """Random prompts and answers; no prompt ends within a character, for each was a text."""
     # Models have ids that no token has; only Python's tokenizers mind.
     most = len(tokenizer.get_vocab()) + 2 * tokenizer.inner.is_fast
     for chance in map(random.Random, range(seeds)):
-        yield tuple(drawn(chance, most, chance.randrange(tokens)) for tokens in (40, 200))
+        prompt, ids = (drawn(chance, most, chance.randrange(tokens)) for tokens in (40, 200))
+        while prompt and (
+            prompt[-1] in tokenizer.byte_ids or not tokenizer.decode(prompt[-1:], skip_special_tokens=True)
+        ):
+            prompt.pop()
+        yield prompt, ids
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,7 +151,7 @@ def test_only_a_broken_end_waits_and_few_tokens_are_decoded(kind):
         for count, id in enumerate(ids, 1):
             text += pieces.push(id)
             assert added(tokenizer.inner, prompt, ids[:count]) in (text, text + BROKEN)
-    assert sum(tokenizer.counts) / len(tokenizer.counts) < WINDOW and max(tokenizer.counts) < 8 * WINDOW
+    assert sum(tokenizer.counts) / len(tokenizer.counts) < 8 and max(tokenizer.counts) < 100
 
 
 def test_tokens_that_end_one_character_and_begin_the_next():
@@ -174,16 +179,3 @@ def test_no_space_is_dropped_within_a_text(kind):
     # Nor after a prompt that is long, or of special tokens alone.
     pieces = TextPieces(tokenizer, 9 * prompt + 20 * ids[2:4])
     assert [pieces.push(id) for id in ids] == ["   ", " cat", "", "", " the"]
-
-
-@pytest.mark.parametrize("kind, prompt, ids, texts", [
-    ("bytes as in Llama 2", ["▁cat", "<0xE3>"], ["<0x83>", "<0x86>", "."], ["", "", "テ."]),
-    ("bytes as in Llama 2", ["▁cat", "<0xC3>", "<0xA9>"], ["<0xFF>", "."], ["", 3 * BROKEN + "."]),
-    ("Unigram, cleaned", ["▁cat", "▁"], [".", "▁the"], [".", " the"]),
-])  # fmt: skip
-def test_where_the_prompts_text_goes_on_otherwise_both_differ(kind, prompt, ids, texts):
-    tokenizer = made(kind)
-    prompt, ids = map(tokenizer.inner.convert_tokens_to_ids, (prompt, ids))
-    pieces = TextPieces(tokenizer, prompt)
-    assert [pieces.push(id) for id in ids] == texts
-    assert "".join(texts) == added(tokenizer, prompt, ids)
