@@ -1,6 +1,6 @@
 """A run of the Lab: what its folder does not hold yet is measured and written there, answer after answer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import NamedTuple
@@ -67,55 +67,14 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-class Measured:
-    """What a folder holds of a plan and what is left of it, with how long that will take."""
-
-    def __init__(self, plan: Plan, folder: Folder):
-        self.folder, self.held = folder, folder.load()
-        answered = {key(row) for row in self.held.rows}
-        self.left = {job.key: job for job in jobs_of(plan) if job.key not in answered}
-        self.total = len(answered) + len(self.left)
-        # Of the answers that there are: how long they took, and the tokens that they were allowed.
-        self.seconds, self.tokens = 0.0, 0
-        for row in self.held.rows:
-            self.count(row)
-
-    def count(self, row: Row) -> None:
-        """Count in an answer."""
-        self.seconds += seconds(row)
-        self.tokens += row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"])
-
-    def seconds_left(self) -> float | None:
-        """At the speed of all answers until now, for lanes take turns; None before the first."""
-        if not self.tokens:
-            return None
-        tokens = sum(job.lane.settings.max_new_tokens * len(job.question.turns) for job in self.left.values())
-        return tokens * self.seconds / self.tokens
-
-    def progress(self, text: str) -> Progress:
-        return Progress(self.total - len(self.left), self.total, self.seconds_left(), text)
-
-    def keep(self, row: Row, text: str) -> Progress:
-        """Write the row of an answer, or of a failed one. Raises LabError."""
-        if "choices" in row:
-            self.folder.append(f"answers/{row['model_id']}.jsonl", row)
-            self.count(row)
-        else:
-            self.folder.append("failed.jsonl", row)
-        del self.left[key(row)]
-        return self.progress(text)
-
-
-class Machine:
-    """An engine that answers for the Lab, and both sides' costs since it does, for a machine's speed changes.
+class Course:
+    """What both sides' forwards have cost in the course of a run, for a machine's speed changes.
 
     Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
     Raises DraftDied, Stopped.
     """
 
     def __init__(self, engine: Engine, stopped: Callable[[], bool]):
-        self.engine, self.stopped = engine, stopped
-        self.delta = engine.rounding_delta(engine.pair.encode(WARMUP))
         all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
         placements = {
             TOGETHER: Placement(True, target_cores),
@@ -125,50 +84,14 @@ class Machine:
         self.costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
         self.counts: dict[str, int] = {}
         self.models: dict[str, list[CostModel]] = {name: [] for name in placements}
-        self.note_costs()
 
-    def note_costs(self) -> None:
-        """Keep the costs of the placements in which something ran since the last time."""
+    def note(self) -> dict[str, CostModel]:
+        """Note the costs in which something ran since the last call; the means of all until now."""
         for name, costs in self.costs.items():
             if self.counts.get(name) != costs.target.count:
                 self.counts[name] = costs.target.count
                 self.models[name].append(costs.model)
-
-    def environment(self) -> dict:
-        """Where this is, with the mean costs until now."""
-        means = {name: mean_model(models) for name, models in self.models.items()}
-        return environment(self.engine.pair, means, self.delta)
-
-    def warm_up(self, jobs: Sequence[Job], rounds: int) -> None:
-        """Let every lane answer a short question. Raises Stopped."""
-        lanes = {job.lane.name: job.lane for job in jobs}
-        for lane in [*lanes.values()] * rounds:
-            brief = lane._replace(settings=short(lane.settings))
-            try:
-                conversation(self.engine, brief, [WARMUP], self.stopped)
-            except Stopped:
-                raise
-            except Exception:
-                continue  # Its first answer says why.
-
-    def forwards(self, quick: bool, held: Sequence[dict]) -> Iterator[dict]:
-        """The times of Figure 1 that are not held; reading the longest takes minutes. Raises Stopped."""
-        limit = self.engine.pair.target.context_limit
-        wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if quick else limit)
-        missing = sorted(set(wanted) - {row["length"] for row in held})
-        return measure_forwards(self.engine, missing, QUICK_REPEATS if quick else REPEATS, stopped=self.stopped)
-
-    def answers(self, jobs: Sequence[Job], held: Sequence[Row], warmups: int) -> Iterator[tuple[Row, str]]:
-        """The row of each answer and a line about it; held: rows with baselines', if they are known. Raises Stopped."""
-        self.warm_up(jobs, warmups)
-        names = {job.baseline for job in jobs}
-        baselines = {key(row): row for row in held if row["model_id"] in names}
-        for job in jobs:
-            row = answer(self.engine, job, baselines.get((job.baseline, *job.key[1:])), self.delta, self.stopped)
-            if job.lane.name == job.baseline and "choices" in row:
-                baselines[job.key] = row
-            self.note_costs()
-            yield row, answer_line(job, row)
+        return {name: mean_model(models) for name, models in self.models.items()}
 
 
 def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
@@ -180,17 +103,61 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     """
     yield Progress(0, 0, None, "Timing both models on this machine")
     with suppress(Stopped):
-        machine = Machine(engine, stopped)
-        folder.begin(plan.described(), machine.environment())
-        measured = Measured(plan, folder)
-        yield measured.progress("Warming up")
+        delta, course = engine.rounding_delta(engine.pair.encode(WARMUP)), Course(engine, stopped)
+        folder.begin(plan.described(), environment(engine.pair, course.note(), delta))
+        held = folder.load()
+        rows = {key(row): row for row in held.rows}
+        left = [job for job in jobs_of(plan) if job.key not in rows]
+        total = len(rows) + len(left)
+
+        def progress(text: str) -> Progress:
+            return Progress(total - len(left), total, seconds_left(rows.values(), left), text)
+
+        yield progress("Warming up")
         with suppress(Stopped):
-            for row, line in machine.answers([*measured.left.values()], measured.held.rows, plan.warmups):
-                yield measured.keep(row, line)
-        folder.note(machine.environment())
-        for row in machine.forwards(plan.quick, measured.held.forwards) if plan.ablations and not stopped() else ():
+            warm_up(engine, left, plan.warmups, stopped)
+            while left:
+                job = left[0]
+                row = answer(engine, job, rows.get((job.baseline, *job.key[1:])), delta, stopped)
+                if "choices" in row:
+                    folder.append(f"answers/{job.lane.name}.jsonl", row)
+                    rows[job.key] = row
+                else:
+                    folder.append("failed.jsonl", row)
+                del left[0]
+                course.note()
+                yield progress(answer_line(job, row))
+        folder.note(environment(engine.pair, course.note(), delta))
+        for row in forwards(engine, plan, held.forwards, stopped) if plan.ablations and not stopped() else ():
             folder.append("forwards.jsonl", row)
-            yield measured.progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
+            yield progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
+
+
+def seconds_left(rows: Collection[Row], left: Sequence[Job]) -> float | None:
+    """At the speed of all answers until now, for lanes take turns; None before the first."""
+    allowed = sum(row["settings"]["max_new_tokens"] * len(row["choices"][0]["turns"]) for row in rows)
+    tokens = sum(job.lane.settings.max_new_tokens * len(job.question.turns) for job in left)
+    return tokens * sum(map(seconds, rows)) / allowed if rows else None
+
+
+def warm_up(engine: Engine, jobs: Sequence[Job], rounds: int, stopped: Callable[[], bool]) -> None:
+    """Let every lane answer a short question. Raises Stopped."""
+    lanes = {job.lane.name: job.lane for job in jobs}
+    for lane in [*lanes.values()] * rounds:
+        try:
+            conversation(engine, lane._replace(settings=short(lane.settings)), [WARMUP], stopped)
+        except Stopped:
+            raise
+        except Exception:
+            continue  # Its first answer says why.
+
+
+def forwards(engine: Engine, plan: Plan, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
+    """The times of Figure 1 that are not held; reading the longest takes minutes. Raises Stopped."""
+    limit = engine.pair.target.context_limit
+    wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if plan.quick else limit)
+    missing = sorted(set(wanted) - {row["length"] for row in held})
+    return measure_forwards(engine, missing, QUICK_REPEATS if plan.quick else REPEATS, stopped=stopped)
 
 
 def conversation(

@@ -11,10 +11,10 @@ from duoviz import runner
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.lab.bench import Measured, bench, jobs_of, lengths, verdict
+from duoviz.lab.bench import bench, jobs_of, lengths, seconds_left, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.plan import DUO, VANILLA, make_plan
-from duoviz.lab.results import Folder, load, opened
+from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from duoviz.lab.tasks import LabError
 from tests.children import measure
@@ -195,12 +195,7 @@ def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
 
 
 def test_the_time_left_follows_the_answers_until_now(questions, finished):
-    results = load(finished)
-    plan = make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
-    jobs = [job for job in jobs_of(plan) if job.question.id not in BAD and job.lane.name != "rest"]
-    measured = Measured(plan, Folder(finished))
-    measured.left = {job.key: job for job in jobs}
-    spent = sum(sum(row["choices"][0]["wall_time"]) for row in results.rows)
-    assert measured.progress("").left == pytest.approx(spent)
-    measured.tokens = 0
-    assert measured.progress("").left is None
+    rows, plan = load(finished).rows, make_plan(quick=True, file=questions, max_new_tokens=TOKENS)
+    left = [job for job in jobs_of(plan) if job.question.id not in BAD and job.lane.name != "rest"]
+    spent = sum(sum(row["choices"][0]["wall_time"]) for row in rows)
+    assert seconds_left(rows, left) == pytest.approx(spent) and seconds_left([], left) is None

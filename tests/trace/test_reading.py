@@ -76,23 +76,14 @@ def test_halves_of_characters_whole_floats_and_large_integers_are_read(trace):
 
 
 def test_what_is_no_trace_is_refused(trace):
-    for reason, texts in {
-        "it is not JSON": ["", "{", "{]"],
-        "it is not a JSON object": ["[1]", "1"],
-        "it has NaN for a number": ["NaN", '{"header": NaN}'],
-        "it has a number that is too large": [
-            "9" * 10_000,
-            changed(trace, ("header", "later"), 0)[:-1] + ', "a": 1e999}',
-        ],
-        "it is nested deeper than 32 levels": [
-            "[" * 100_000,
-            '{"a":' * 100_000,
-            json.dumps(trace | {"later": nested(40)}),
-        ],
-        "it has more than 20,000,000 values": ["[" + "{}," * 3_000_000 + "{}]"],
+    for text, reason in {
+        "{]": "it is not JSON",
+        "[1]": "it is not a JSON object",
+        changed(trace, ("header", "later"), float("nan")): "it has NaN for a number",
+        json.dumps(trace | {"later": nested(40)}): "it is nested deeper than 32 levels",
+        "[" + "{}," * 3_000_000 + "{}]": "it has more than 20,000,000 values",
     }.items():
-        for text in texts:
-            assert refusal(text) == f"x.json is not a trace: {reason}."
+        assert refusal(text) == f"x.json is not a trace: {reason}."
     assert '"header" is missing' in refusal("{}")
     assert "no iterations" in refusal(changed(trace, ("iterations",), []))
     assert refusal(changed(trace, ("header", "schema"), 2)).endswith("reads schema 1: it needs a newer duoviz.")
