@@ -12,7 +12,7 @@ from duoviz.decoding.datastore import build_datastore, read_sequences
 from duoviz.errors import UserError
 from duoviz.lab.files import plain_name
 from duoviz.models.cache import cache_folder
-from duoviz.models.files import find_target
+from duoviz.models.files import find_files
 from duoviz.models.progress import part_of
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
@@ -64,7 +64,7 @@ def export(options: argparse.Namespace) -> None:
 
 def make_datastore(options: argparse.Namespace) -> None:
     """Build a datastore; of the pair only the target's tokenizer is loaded."""
-    tokenizer = load_tokenizer(find_target(find_pair(options.pair).target, tell))
+    tokenizer = load_tokenizer(find_files(find_pair(options.pair).target, tell))
     vocabulary = tokenizer.get_vocab()
     build_datastore(
         read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),

@@ -198,10 +198,10 @@ def load_engine(
     does. sources: the pair's files, if they were fetched before. An exception raised by `progress` ends the loading.
     Raises UserError.
     """
-    prepared = prepare_pair(name, progress, sources)
-    started = ProcessDraft(prepared.draft.load, prepared.cores) if draft else None
+    source, cores, load_rest = prepare_pair(name, progress, sources)
+    started = ProcessDraft(source.load, cores) if draft else None
     try:
-        return Engine(prepared.load(progress), draft=started)
+        return Engine(load_rest(), draft=started)
     except BaseException:
         if started:
             started.close()

@@ -47,21 +47,23 @@ def look_into(folder: Path, label: str) -> ModelFiles:
         return ModelFiles(label, folder, config, count_parameters(folder))
 
 
-def find_files(model: str, progress: Progress) -> ModelFiles:
-    """The files of a model on the hub, fetched if need be, or in a folder. Raises UserError."""
+def find_files(
+    model: str, progress: Progress = no_progress, *, draft: bool = False, weights: bool = True
+) -> ModelFiles:
+    """The files of a model on the hub, fetched if need be, in a folder, or the embedded target's. Raises UserError.
+
+    draft: the embedded draft instead. weights: False to fetch only the config of a model on the hub.
+    """
+    if model == EMBEDDED:
+        return look_into(DRAFT_FOLDER, OUR_DRAFT) if draft else look_into(embedded_target(progress), TARGET_LABEL)
     if is_on_hub(model):
-        from duoviz.models.hub import fetch
+        from duoviz.models import hub
 
-        return look_into(fetch(model, progress), model)
-    folder = os.path.expanduser(model)
-    if not os.path.isdir(folder):
+        folder = hub.fetch(model, progress) if weights else hub.from_cache(model)
+        return look_into(folder, model) if folder else ModelFiles(model, Path(), *hub.outline(model))
+    if not os.path.isdir(place := os.path.expanduser(model)):
         raise UserError(f"There is no folder {model}: check the name.")
-    return look_into(Path(folder), model)
-
-
-def find_target(model: str, progress: Progress) -> ModelFiles:
-    """The target's files; see `find_files`."""
-    return look_into(embedded_target(progress), TARGET_LABEL) if model == EMBEDDED else find_files(model, progress)
+    return look_into(Path(place), model)
 
 
 def in_shape(files: ModelFiles, name: str) -> ModelFiles:
@@ -72,31 +74,16 @@ def in_shape(files: ModelFiles, name: str) -> ModelFiles:
     return replace(files, label=label, config=config, parameters=parameters_in(shape, config), shape=name)
 
 
-def find_draft(model: str, progress: Progress) -> ModelFiles:
-    """The draft's files; see `find_files`."""
-    return look_into(DRAFT_FOLDER, OUR_DRAFT) if model == EMBEDDED else find_files(model, progress)
-
-
-def fetch_pair(name: str, progress: Progress = no_progress) -> PairFiles:
-    """The files of a pair's target and draft, fetched if need be. Raises UserError."""
+def fetch_pair(name: str, progress: Progress = no_progress, *, weights: bool = True) -> PairFiles:
+    """The files of a pair's target and draft, fetched if need be; weights: see `find_files`. Raises UserError."""
     models, course = find_pair(name), Course(progress)
-    target = find_target(models.target, course.until(0.8))
+    target = find_files(models.target, course.until(0.8), weights=weights)
     if models.shape:
         target = in_shape(target, models.shape)
     if not models.draft:
         # In its place the target itself, which takes nothing.
         return target, replace(target, parameters=0)
-    return target, find_draft(models.draft, course.until(1.0))
-
-
-def outline(model: str) -> ModelFiles:
-    """What a model is, before its weights are fetched; `embedded` is the draft. Raises UserError."""
-    if not is_on_hub(model):
-        return find_draft(model, no_progress)
-    from duoviz.models import hub
-
-    folder = hub.from_cache(model)
-    return look_into(folder, model) if folder else ModelFiles(model, Path(), *hub.outline(model))
+    return target, find_files(models.draft, course.until(1.0), draft=True, weights=weights)
 
 
 def context_of(files: ModelFiles) -> int:

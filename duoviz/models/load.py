@@ -1,8 +1,8 @@
 """Loading a pair: its files are found, it is seen whether its models fit in memory, then its target is read."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from duoviz.errors import UserError
 from duoviz.models.checkpoint import end_tokens, read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
-from duoviz.models.files import ModelFiles, PairFiles, context_of, fetch_pair, outline, version_of, vocabulary_of
+from duoviz.models.files import ModelFiles, PairFiles, context_of, fetch_pair, version_of, vocabulary_of
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
 from duoviz.models.pair import DraftSource, Pair
-from duoviz.models.progress import Course, Progress, no_progress, part_of
+from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, Models, check_draft, find_pair
 from duoviz.models.tokenizers import check_tokenizers, load_tokenizer
 
@@ -52,34 +52,30 @@ def precisions(models: Models, draft: ModelFiles, device: str) -> tuple[str, str
     return target, "int8" if is_lean(draft.config) else "float32"
 
 
-def memory_needs(
-    models: Models, target: ModelFiles, draft: ModelFiles, device: str
-) -> dict[str, list[tuple[str, int]]]:
-    """For each device the models that it is to hold, with the bytes that each needs; device: the target's.
+def memory_needs(models: Models, target: ModelFiles, draft: ModelFiles, device: str) -> dict[str, int]:
+    """How many bytes a pair needs on each device; device: the target's.
 
     There are two of the draft: beside the target, and on the target's device for the methods that take turns.
     """
-    precision, draft_precision = precisions(models, draft, device)
-    need, beside = target.parameters * BYTES[precision], draft.parameters * BYTES[draft_precision]
-    if device == "cpu":
-        return {"cpu": [(target.label, need), (draft.label, 2 * beside)]}
-    in_turn = draft.parameters * BYTES[precision]
-    return {device: [(target.label, need), (draft.label, in_turn)], "cpu": [(draft.label, beside)]}
+    precision, beside = precisions(models, draft, device)
+    needs = Counter({"cpu": draft.parameters * BYTES[beside]})
+    in_turn = beside if device == "cpu" else precision
+    needs[device] += target.parameters * BYTES[precision] + draft.parameters * BYTES[in_turn]
+    return dict(needs)
 
 
-def check_fit(needs: Mapping[str, Sequence[tuple[str, int]]], spare: Mapping[str, int] | None = None) -> None:
-    """Raise UserError unless the models on each device, with the bytes that each needs, fit there together.
+def check_fit(name: str, needs: Mapping[str, int], spare: Mapping[str, int] | None = None) -> None:
+    """Raise UserError unless the pair of this name, with the bytes that it needs on each device, fits there.
 
-    spare: bytes on each device that will be given back before they are loaded.
+    spare: bytes on each device that will be given back before it is loaded.
     """
-    for device, models in needs.items():
-        labels, needed = [label for label, size in models if size], sum(size for _, size in models)
+    for device, needed in needs.items():
         free = free_memory(device) + (spare or {}).get(device, 0)
         if needed > free:
-            verb, where = "needs" if len(labels) == 1 else "need", "this machine" if device == "cpu" else "the GPU"
+            where = "this machine" if device == "cpu" else "the GPU"
             raise UserError(
-                f"{' and '.join(labels)} {verb} {needed / 1e9:.1f} GB of memory, and {where} has "
-                f"{free / 1e9:.1f} GB free: choose a pair of smaller models."
+                f"{name} needs {needed / 1e9:.1f} GB of memory, and {where} has {free / 1e9:.1f} GB free: "
+                "choose a pair of smaller models."
             )
 
 
@@ -92,16 +88,10 @@ def check_finite(model: LanguageModel) -> None:
 
 
 def check_room(name: str, spare: Mapping[str, int] | None = None) -> None:
-    """Raise UserError for a pair that does not fit, before its weights are fetched.
-
-    spare: the bytes on each device that will be given back before it is loaded. Raises UserError.
-    """
+    """Raise UserError for a pair that does not fit, before its weights are fetched; spare: see `check_fit`."""
     models = find_pair(name)
-    if models.shape:
-        check_fit(memory_needs(models, *fetch_pair(name), target_device()), spare)
-    elif models.target != EMBEDDED:
-        draft, target = outline(models.draft), outline(models.target)
-        check_fit(memory_needs(models, target, draft, target_device()), spare)
+    if models.target != EMBEDDED or models.shape:
+        check_fit(name, memory_needs(models, *fetch_pair(name, weights=False), target_device()), spare)
 
 
 def free_memory(device: str) -> int:
@@ -137,82 +127,48 @@ def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> Lan
     return load_transformers(folder, **options)
 
 
-@dataclass(frozen=True)
-class PreparedPair:
-    """A pair whose files are here and which fits in memory: its draft can be loaded while `load` reads its target.
-
-    prompt_format: see Models. memory: see Pair. fetched: the fraction of the work that fetching took.
-    """
-
-    name: str
-    files: PairFiles
-    load_target: Callable[[], LanguageModel]
-    draft: DraftSource
-    cores: Cores
-    prompt_format: str
-    memory: dict[str, int]
-    fetched: float
-
-    def load(self, progress: Progress = no_progress) -> Pair:
-        """Read the tokenizer and the target. An exception that `progress` raises ends it. Raises UserError."""
-        progress = part_of(progress, self.fetched, 1.0)
-        progress(0.0, "Loading the tokenizer")
-        tokenizer = load_tokenizer(self.files[0])
-        if self.files[0].folder != self.files[1].folder:
-            check_tokenizers(tokenizer, *self.files)
-        progress(TOKENIZER, "Loading the target model")
-        target = self.load_target()
-        if target.precision == "float16":
-            check_finite(target)
-        if (last := tokenizer.last_id()) >= target.vocab_size:
-            raise UserError(
-                f"The tokenizer of {target.label} does not match its weights: it has the id {last}, "
-                f"and they have {target.vocab_size:,} tokens."
-            )
-        return Pair(
-            name=self.name,
-            target=target,
-            tokenizer=tokenizer,
-            eos=end_tokens(self.files[0].folder, tokenizer),
-            cores=self.cores,
-            draft=self.draft,
-            prompt_format=None if tokenizer.has_template else self.prompt_format,
-            memory=self.memory,
-        )
-
-
-def prepare_pair(name: str, progress: Progress = no_progress, sources: PairFiles | None = None) -> PreparedPair:
+def prepare_pair(
+    name: str, progress: Progress = no_progress, sources: PairFiles | None = None
+) -> tuple[DraftSource, Cores, Callable[[], Pair]]:
     """Find a pair's files, fetched if need be, and see that its models fit in memory.
 
-    An exception that `progress` raises ends it. sources: what `fetch_pair` gave, where it was called before.
-    Raises UserError.
+    Returns its draft and cores, and what loads the pair: meanwhile the draft can be loaded elsewhere. An exception
+    that `progress` raises ends either. sources: what `fetch_pair` gave, where it was called before. Raises UserError.
     """
-    models = find_pair(name)
-    course = Course(progress)
+    models, course = find_pair(name), Course(progress)
     target, draft = sources or fetch_pair(name, course.until(FETCHING))
     device = target_device()
     precision, draft_precision = precisions(models, draft, device)
-    needs = memory_needs(models, target, draft, device)
-    check_fit(needs)
-    limit = min(context_of(target), context_of(draft))
+    memory = memory_needs(models, target, draft, device)
+    check_fit(name, memory)
+    load = partial(load_model, context_limit=min(context_of(target), context_of(draft)))
     label = f"{draft.label} ({draft_precision})"
-    load = partial(load_model, context_limit=limit)
     load_draft = partial(load, draft.folder) if models.draft else partial(check_draft, name)
     load_draft = partial(load_draft, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
-    return PreparedPair(
-        name=name,
-        files=(target, draft),
-        load_target=partial(
-            load, target.folder, precision=precision, label=target.label, device=device, shape=target.shape
-        ),
-        draft=DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder),
-        cores=assign_cores(available_cores(), target_on_gpu=device != "cpu"),
-        prompt_format=models.prompt_format,
-        memory={place: sum(size for _, size in sizes) for place, sizes in needs.items()},
-        fetched=course.done,
-    )
+    source = DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder)
+    cores = assign_cores(available_cores(), target_on_gpu=device != "cpu")
+
+    def load_rest() -> Pair:
+        tell = course.until(1.0)
+        tell(0.0, "Loading the tokenizer")
+        tokenizer = load_tokenizer(target)
+        if target.folder != draft.folder:
+            check_tokenizers(tokenizer, target, draft)
+        tell(TOKENIZER, "Loading the target model")
+        model = load(target.folder, precision=precision, label=target.label, device=device, shape=target.shape)
+        if precision == "float16":
+            check_finite(model)
+        if (last := tokenizer.last_id()) >= model.vocab_size:
+            raise UserError(
+                f"The tokenizer of {model.label} does not match its weights: it has the id {last}, "
+                f"and they have {model.vocab_size:,} tokens."
+            )
+        eos, written = end_tokens(target.folder, tokenizer), None if tokenizer.has_template else models.prompt_format
+        return Pair(name, model, tokenizer, eos, cores, source, written, memory)
+
+    return source, cores, load_rest
 
 
 def load_pair(name: str, progress: Progress = no_progress) -> Pair:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT"; see `prepare_pair`."""
-    return prepare_pair(name, progress).load(progress)
+    return prepare_pair(name, progress)[-1]()

@@ -164,7 +164,7 @@ def test_the_paragraphs_of_texts_and_the_rows_of_corpora(tmp_path):
 
 @pytest.fixture
 def digits(monkeypatch):
-    monkeypatch.setattr(file_commands, "find_target", lambda model, progress: None)
+    monkeypatch.setattr(file_commands, "find_files", lambda model, progress: None)
     monkeypatch.setattr(file_commands, "load_tokenizer", lambda target: NamedDigits())
 
 

@@ -1,7 +1,5 @@
 """What an engine keeps between runs: drafts, datastores, costs; and how it is loaded and closed."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from duoviz.decoding import engine
@@ -49,16 +47,15 @@ def test_a_draft_is_started_once_and_again_after_it_died(monkeypatch):
 def test_a_draft_loads_beside_its_target_and_ends_where_that_cannot_be_loaded(monkeypatch):
     workers, pair = [], tiny_engine().pair
 
-    def fail(progress):
+    def fail():
         raise UserError("It is cut short.")
 
-    prepared = SimpleNamespace(draft=pair.draft, cores=pair.cores, load=lambda progress: workers and pair)
-    monkeypatch.setattr(engine, "prepare_pair", lambda *arguments: prepared)
+    rest = [lambda: workers and pair, lambda: pair, fail]
+    monkeypatch.setattr(engine, "prepare_pair", lambda *arguments: (pair.draft, pair.cores, rest.pop(0)))
     monkeypatch.setattr(engine, "ProcessDraft", lambda *arguments: workers.append(Worker()) or workers[-1])
     loaded = load_engine("any", draft=True)
     assert loaded.pair is pair and loaded.draft_beside is workers[0]
     assert load_engine("any").draft_beside is None and len(workers) == 1
-    prepared.load = fail
     with pytest.raises(UserError):
         load_engine("any", draft=True)
     assert [worker.alive() for worker in workers] == [True, False]

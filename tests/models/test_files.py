@@ -90,4 +90,4 @@ def test_the_progress_begins_with_what_is_to_be_done(two, monkeypatch):
 def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
     sources = fetch_pair(f"{two[0]} + {two[1]}")
     monkeypatch.setattr(load, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
-    assert load.prepare_pair("them/model + them/draft", sources=sources).load().name == "them/model + them/draft"
+    assert load.prepare_pair("them/model + them/draft", sources=sources)[-1]().name == "them/model + them/draft"

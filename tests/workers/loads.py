@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.models import bounds
-from duoviz.models.files import find_target
+from duoviz.models.files import find_files
 from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.models.tokenizers import load_tokenizer
 from duoviz.workers.local import LocalWorker
@@ -42,7 +42,7 @@ def own(name, progress, sources, *, draft, seconds) -> Engine:
     bounds.TEXT, bounds.MEMORY = seconds, 300_000_000
     engine = tiny_engine()
     if name != EMBEDDED:
-        change_pair(engine, tokenizer=load_tokenizer(find_target(find_pair(name).target, progress)))
+        change_pair(engine, tokenizer=load_tokenizer(find_files(find_pair(name).target, progress)))
     return engine
 
 
