@@ -31,8 +31,8 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
     """Each method's means over its rounds, with the lowest and the highest tokens a second.
 
     tps: the tokens of all rounds over their seconds. phi, phi_same_cores: the `speed_up` over vanilla at its best here
-    and on the target's cores; None where the rows were disturbed. same_text: in how many rounds it wrote the tokens of
-    that vanilla.
+    and on the target's cores; phi_lowest, phi_highest: that of single rounds; None where the rows were disturbed.
+    same_text: in how many rounds it wrote the tokens of that vanilla.
     """
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
@@ -48,6 +48,8 @@ def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
             "tps_lowest": min(speeds(mine), default=None),
             "tps_highest": max(speeds(mine), default=None),
             "phi": None if disturbed else speed_up(mine, everything),
+            "phi_lowest": None if disturbed else min(speed_ups(mine, everything), default=None),
+            "phi_highest": None if disturbed else max(speed_ups(mine, everything), default=None),
             "phi_same_cores": None if disturbed else speed_up(mine, baseline(rows, "target")),
             "same_text": sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything)),
         }
@@ -79,9 +81,20 @@ def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dic
 
 def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
     """φ: the ratio of both speeds over the rounds that both finished, as the Lab has it for a task."""
-    whole = [pair for pair in rounds(rows, baseline) if not any(map(was_cut, pair))]
+    whole = finished(rows, baseline)
     mine, theirs = (speed([pair[side] for pair in whole]) for side in (0, 1))
     return mine / theirs if mine and theirs else None
+
+
+def speed_ups(rows: Sequence[dict], baseline: Sequence[dict]) -> list[float]:
+    """φ of each round that both finished."""
+    pairs = [(speed([mine]), speed([theirs])) for mine, theirs in finished(rows, baseline)]
+    return [mine / theirs for mine, theirs in pairs if mine and theirs]
+
+
+def finished(rows: Sequence[dict], baseline: Sequence[dict]) -> list[tuple[dict, dict]]:
+    """The `rounds` of which neither run was cut."""
+    return [pair for pair in rounds(rows, baseline) if not any(map(was_cut, pair))]
 
 
 def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:

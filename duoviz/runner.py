@@ -94,6 +94,7 @@ def header(plan: RunPlan) -> dict:
             "device": device,
             "precision": pair.target.precision,
             "cpu": pair.target.device == "cpu",
+            "borrows": bool(plan.placement.borrowed),
         },
         "draft": draft_header(plan, device),
         "can_overlap": plan.placement.beside and pair.cores.can_overlap,

@@ -34,6 +34,7 @@ def test_speeds_and_speed_ups_are_those_that_the_lab_makes_of_the_same_rounds():
     assert lines["rest"]["phi"] == pytest.approx(values.speed_up(timed["rest"], timed["vanilla"]).value)
     assert lines["rest"]["tps"] == pytest.approx(values.mean_of_tasks(timed["rest"]))
     assert (lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"], lines["rest"]["tokens"]) == (15.0, 120.0, 2)
+    assert (lines["rest"]["phi_lowest"], lines["rest"]["phi_highest"]) == (1.0, 3.0)
     assert lines["rest"]["phi_same_cores"] == 15 / 8 and lines["like"]["phi_same_cores"] == 1.0
 
 

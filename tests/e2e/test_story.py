@@ -63,15 +63,19 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         knob.press("End")
         expect(end).to_have_text(re.compile("^Computed: .* [1-9].* times as fast"))
         # Another method is raced against the large model alone.
+        expect(page.locator("#method")).to_be_hidden()
+        look, beside = (page.get_by_role("button", name=name) for name in ("Look inside this run", "Side by side"))
+        look.click()
         page.locator("#method label", has_text="DuoTree").click()
+        beside.click()
         expect(first.get_by_role("heading", name="DuoTree: with a small model guessing ahead")).to_be_visible()
         wait_until(is_over)
         expect(end).to_have_text(re.compile(r"^The same 64 tokens .* 1\.\d\d times as fast"))
         expect(first.locator("input")).to_have_count(0)
-        first.get_by_role("button", name="Look inside this run").click()
+        look.click()
         expect(first).to_be_hidden()
         expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
-        page.get_by_role("button", name="Side by side", exact=True).click()
+        beside.click()
         expect(first).to_have_attribute("data-over", "no")
 
 

@@ -49,7 +49,7 @@ def test_a_wrong_field_is_named(trace, path, value, told):
 
 
 # Fields that older traces lack.
-OPTIONAL = {"about", "calibration", "cpu", "date", "longest", "matched", "pair", "precision", "versions"}
+OPTIONAL = {"about", "calibration", "cpu", "borrows", "date", "longest", "matched", "pair", "precision", "versions"}
 
 
 def test_a_missing_field_is_named(trace):

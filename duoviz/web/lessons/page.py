@@ -10,7 +10,8 @@ from duoviz.web.lessons.figures import FIGURES, OF_ITERATION
 from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, find, matching
 from duoviz.web.lessons.text import Mistake, NotInTrace, Term, Writer, headed, markdown, one_of
 
-PAGE_FIELDS = ("at", "trace", "highlight", "figure")
+PAGE_FIELDS = ("at", "until", "trace", "highlight", "figure")
+BEATS = ("guess", "verdict")
 # The fields of each kind of question. All are needed; but one to choose has none where its answers have reasons.
 QUESTION_FIELDS = {
     "choose": ("answer", "right", "wrong"),
@@ -34,8 +35,9 @@ def read_page(part: str, facts: Facts, terms: list[Term], lessons: Collection[st
     facts = facts.of(fields["trace"]) if "trace" in fields else facts
     data = {
         "title": title.removeprefix("## "), "trace": facts.method, "at": 0, "missing": None,
-        "parts": [], "marks": [], "figure": None, "text": "", "question": None,
+        "until": fields.get("until", "verdict"), "parts": [], "marks": [], "figure": None, "text": "", "question": None,
     }  # fmt: skip
+    one_of(data["until"], BEATS, f'an iteration is not shown until its "{data["until"]}"')
     try:
         iterations = facts.trace["iterations"]
         # Without `at` the whole text is shown, as it is at the end.

@@ -52,8 +52,8 @@ def test_a_lesson_as_data(tmp_path):
     }
     text = first.pop("text")
     assert first == {
-        "title": "First page", "trace": "duodecoding", "at": 3, "missing": None, "parts": [".dv-tree"],
-        "marks": ['.dv-node[data-status="rejected"]'], "figure": None, "question": None,
+        "title": "First page", "trace": "duodecoding", "at": 3, "until": "verdict", "missing": None,
+        "parts": [".dv-tree"], "marks": ['.dv-node[data-status="rejected"]'], "figure": None, "question": None,
     }  # fmt: skip
     assert words(text) == "The draft proposed “and”." and terms(text) == [("draft", "draft")]
     assert '<span class="dl-value">“and”</span>.</p>' in text
@@ -163,10 +163,11 @@ PAGES = [
     ("at: third hit\n\nx\n", '"third hit" names no iteration'),
     ("at: first rejectoin\n\nx\n", '"rejectoin" is not a condition of an iteration: choose one of hit'),
     ("at: most rejection\n\nx\n", '"rejection" is not a measure of an iteration: choose one of committed'),
-    ("color: red\n\nx\n", 'there is no field "color" here: choose one of at, trace, highlight, figure.'),
+    ("color: red\n\nx\n", 'there is no field "color" here: choose one of at, until, trace, highlight, figure.'),
     ("at:\n\nx\n", '"at:" is not a field; a field is a name, ": " and its value'),
     ("trace: magic\n\nx\n", 'there is no method "magic": choose one of vanilla'),
     ("trace: rest\n\nx\n", "there is no recorded run of rest yet"),
+    ("until: never\n\nx\n", 'an iteration is not shown until its "never": choose one of guess, verdict'),
     ("highlight: tree, leaf\n\nx\n", '"leaf" cannot be highlighted: choose one of numbers'),
     ("figure: curve\n\nx\n", 'there is no figure "curve": choose one of costs'),
     ("figure: threshold\n\nx\n", 'the figure "threshold" is of an iteration; give the page an "at".'),

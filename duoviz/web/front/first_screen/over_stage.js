@@ -16,15 +16,10 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
   async function make() {
     const asked = method;
     const [told, alone] = await Promise.all([asked, ALONE].map(recordingOf));
-    return asked === method && told && alone && createFirstScreen({
+    return told && alone && createFirstScreen({
       told, alone, expected: asked === TOLD ? expected : null,
       look: () => close(button), tell: () => { leave(); tell(); },
     });
-  }
-  function put(next) {
-    screen = next;
-    root.append(screen.node);
-    screen.play();
   }
   async function open() {
     const next = await make();
@@ -32,26 +27,16 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
     isOpen = true;
     hold();
     root.dataset.first = "";
-    put(next);
-  }
-  // Another method is chosen: it is raced against the large model alone, where it has a recorded run.
-  async function of(name) {
-    if (name === ALONE) return;
-    method = name;
-    const next = isOpen && await make();
-    if (!next || !isOpen) return;
-    remove();
-    put(next);
-  }
-  function remove() {
-    screen.stop();
-    screen.node.remove();
+    screen = next;
+    root.append(screen.node);
+    screen.play();
   }
   function leave() {
     setSeen();
     isOpen = false;
     delete root.dataset.first;
-    remove();
+    screen.stop();
+    screen.node.remove();
   }
   function close(next = null) {
     if (!isOpen) return;
@@ -61,5 +46,6 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
     onClose();
   }
   listenToKeys(() => isOpen && screen.node.checkVisibility(), { " ": () => screen.toggle(), Escape: () => close(button) });
-  return { isOpen: () => isOpen, open, close, of };
+  // of: another method is chosen, and raced against the large model alone when this opens again.
+  return { isOpen: () => isOpen, open, close, of(name) { if (name !== ALONE) method = name; } };
 }

@@ -33,10 +33,10 @@ test("a computed run keeps the recorded iteration's times and writes the given n
   assert.ok(computed.iterations.every(({ committed }) => committed.length > 0));
 });
 
-test("it pays from the share on at which both take as long", () => {
+test("it pays from the share on at which it is 5 % faster", () => {
   const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
   const expected = { rates: [0, 0.5, 1], tokens: [1, 1.5, 3] };
-  assert.equal(paysFrom(recorded, 2 + 42, expected), 0.5);
+  assert.equal(paysFrom(recorded, 1.05 * (2 + 42), expected), 0.5);
   assert.equal(paysFrom(recorded, 1, expected), null);
   assert.equal(paysFrom(recorded, 100, expected), null);
 });

@@ -67,7 +67,7 @@ export function createStage(fetchTrace) {
       if (state.header !== trace.header) eventsOf(trace, page.trace).forEach(send);
       while (mine === turn && !isShown(trace)) await nextFrame();
       if (mine !== turn) return;
-      show(page.at);
+      show(page.at, page.until === "guess");
       // Drawn in the next frame; then what is marked may still stand outside of the tree's box.
       await nextFrame();
       await nextFrame();

@@ -29,7 +29,8 @@ export function coresWords(race) {
   const isChosen = headers.some((header) => (header?.settings.cores ?? "auto") !== "auto");
   if (at < 0 || isChosen || new Set(headers.map((header) => header?.target.device)).size < 2) return "";
   const { name } = sidesOf(race)[at];
-  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its draft. `
+  const lends = headers[at].target.borrows ? " and lends it to the target while the draft waits" : "";
+  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its draft${lends}. `
     + "“Race on equal cores” adds Vanilla on only the cores that DuoDecoding's target has.";
 }
 

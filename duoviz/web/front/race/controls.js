@@ -16,7 +16,7 @@ const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?
 export function createRaceMessage({ race, recordings, choose }) {
   const said = el("span", { class: "dv-message", role: "status" });
   const [made, target] = [el("span"), el("span", { class: "dv-race-target" })];
-  const [prompt, raceIt] = [el("q", { class: "dv-isolated" }), el("span", {}, RACE_IT)];
+  const [prompt, raceIt] = [el("q", { class: "dv-isolated" }), el("span", { class: "dv-race-it" }, RACE_IT)];
   const others = recordings.map((each) => [each.name, textButton(`Show ${each.name}`, () => choose(each))]);
   const origin = el("span", {}, el("b", {}, "A recording, not a live run:"), made, target, " Prompt: ", prompt, raceIt, " ", ...others.map(([, button]) => button));
   const node = el("p", { class: "dv-race-message" }, origin, said);

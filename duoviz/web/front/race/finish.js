@@ -2,7 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
-import { count, duration, fixed } from "../visualizer/words.js";
+import { count, duration, fixed, known } from "../visualizer/words.js";
 import { countersOf, swatch } from "./column.js";
 import { hasEnded, sidesOf, tokensOf, writtenBy } from "./model.js";
 
@@ -20,11 +20,18 @@ function soFar(race, lane) {
   return { tau, ttft, tps: countersOf(race, lane).tps };
 }
 
-const spreadWords = ({ runs, tps_lowest: low, tps_highest: high }) => (runs > 1 ? `${fixed(low, 1)} to ${fixed(high, 1)}` : "");
+const SPREADS = { tps: ["tps_lowest", "tps_highest", 1], phi: ["phi_lowest", "phi_highest", 2] };
+
+// From the lowest to the highest round; "" where there is one, or where an older file does not tell.
+function spreadWords(figures, name) {
+  const [low, high, digits] = SPREADS[name] ?? [];
+  const isTold = figures?.runs > 1 && known(figures[low]) && figures[low] !== figures[high];
+  return isTold ? `${fixed(figures[low], digits)} to ${fixed(figures[high], digits)}` : "";
+}
 
 function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
-  return `Means of ${[...new Set(runs)].join(" and ")} rounds; tokens/s from the slowest to the fastest`;
+  return `Means of ${[...new Set(runs)].join(" and ")} rounds; beside them, from the lowest to the highest round`;
 }
 
 function createFigures({ race }) {
@@ -48,8 +55,10 @@ function createFigures({ race }) {
       sidesOf(race).forEach((lane, place) => {
         const final = result?.lanes[place].figures;
         const figures = final ?? soFar(race, lane);
-        FIGURES.forEach(([name, , written], row) => setText(cells[row][place].value, written(figures[name])));
-        setText(cells[0][place].spread, final ? spreadWords(final) : "");
+        FIGURES.forEach(([name, , written], row) => {
+          setText(cells[row][place].value, written(figures[name]));
+          setText(cells[row][place].spread, spreadWords(final, name));
+        });
       });
       body.querySelector("[data-row=phi_same_cores]").hidden = !race.result?.baselines.target;
       setText(rounds, result ? roundsWords(sidesOf(race).map((lane, place) => result.lanes[place].figures?.runs ?? 0)) : "So far");

@@ -142,33 +142,19 @@ export function right(stop, { figure, motion, script, width, height }) {
   });
 }
 
-// The wrong guess and what hung on it; where nothing is to move, they stay as what they are.
-function fall(motion, parts) {
-  parts.forEach(({ group, edge, node, show }, order) => {
-    show(node.status);
-    if (motion.isStill) return;
-    // The first one's edge is that of the token in its place.
-    for (const part of order ? [group, edge] : [group]) {
-      hide(part);
-      motion.move(part, [{ opacity: 1 }, { opacity: 0, translate: "0 36px" }], MOVE_SECONDS + order * EACH);
-    }
-  });
-}
-
-// The target's own token stands in the place of the wrong one, or where both are seen at once, below it.
-function drawWrong({ iteration, tail }, motion, size) {
-  const own = iteration.checked.find(({ status }) => status === "correction");
-  const tree = createTree(motion.isStill ? iteration.checked : proposedOf(iteration.checked), tail, size);
-  const of = (...statuses) => tree.parts.filter(({ node }) => statuses.includes(node.status));
-  const [[first], [below]] = [of("rejected"), of("correction")];
-  return { ...tree, of, first, correction: below ?? tree.put(first, own) };
+// The wrong guess and what hung on it are crossed out, and stay in sight.
+function crossOut({ group, edge, node, show }) {
+  show(node.status);
+  for (const part of [group, edge]) part.classList.add("dv-story-lost");
 }
 
 export function wrong(stop, { figure, motion, script, width, height }) {
   const { iteration, tail, accepted, alone, lost } = stop;
   const [before, coming] = [iteration.committed.slice(0, accepted), iteration.committed.slice(accepted, accepted + 1)];
   const text = createText({ ...tail, tokens: [...tail.tokens, ...before] }, coming);
-  const { node, parts, of, first, correction } = drawWrong(stop, motion, { width, height });
+  const { node, parts } = createTree(iteration.checked, tail, { width, height });
+  const of = (...statuses) => parts.filter((part) => statuses.includes(part.node.status));
+  const [[first], [correction]] = [of("rejected"), of("correction")];
   const counter = el("p", { class: "dv-story-count" }, accepted ? passWords(accepted) : "");
   const bill = el("p", { class: "dv-story-label" }, lost);
   figure.append(text.node, node, counter, bill);
@@ -178,14 +164,15 @@ export function wrong(stop, { figure, motion, script, width, height }) {
     show("accepted");
     group.classList.add("dv-story-left");
   });
-  hide(correction.group);
+  hide(correction.group, correction.edge);
   script.wait(READING);
   script.act(() => first.show("rejected"), 2 * SEEN);
-  script.act(() => fall(motion, of("rejected", "discarded")), MOVE_SECONDS);
+  script.act(() => of("rejected", "discarded").forEach(crossOut), MOVE_SECONDS);
   script.act(() => bring(motion, bill), MOVE_SECONDS + SEEN);
   script.act(() => {
     correction.show("correction");
     bring(motion, correction.group);
+    reveal(correction.edge);
   }, 2 * SEEN);
   sendNode(script, motion, correction, text.spans[0], () => setText(counter, passWords(accepted + 1)));
   if (alone) compare(alone, { figure, motion, script });

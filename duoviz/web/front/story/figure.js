@@ -29,7 +29,7 @@ export function createText({ isCut, tokens }, coming, label = "") {
 
 // How much larger than on the stage the letters are at most, and from where on further lines gain nothing.
 const [LARGEST, ENOUGH, MOST_LINES, ROWS, CAPTION] = [1.75, 1.5, 6, 30, 18];
-const [LONGEST_START, LONGEST_LABEL, LETTER] = [12, 14, 7.4];
+const [LONGEST_START, LONGEST_LABEL] = [12, 14];
 
 // isShort: whether of the text before there is room for no word.
 function labelOf(item, { isCut = false, isShort = false } = {}) {
@@ -64,7 +64,7 @@ const partOf = ({ node }, group, edge) => ({
 });
 
 // nodes: in the order of their list, hung on the text before them. `parts`: of each node its group, edge, label and
-// `show`; put: draws another node where one stood, on the same edge.
+// `show`.
 export function createTree(nodes, tail, size) {
   const text = tail.tokens.map((token) => token.text).join("");
   const tree = treeItems({ checked: [], drafted: nodes, verdict: { sequence: null } }, text);
@@ -81,18 +81,11 @@ export function createTree(nodes, tail, size) {
     if (item.node) {
       const edge = svg("path", { class: "dv-edge", d: edgeLine(item, places.right) });
       drawing.append(edge);
-      parts[item.index] = { ...partOf(item, group, edge), item };
+      parts[item.index] = partOf(item, group, edge);
     }
     drawing.append(group);
   }
-  const put = ({ item, edge }, node) => {
-    const label = labelOf({ node });
-    const other = { ...item, node, label, width: item.width + LETTER * (label.length - item.label.length) };
-    const group = nodeGroup(other);
-    drawing.append(group);
-    return partOf(other, group, edge);
-  };
-  return { node: drawing, parts, put };
+  return { node: drawing, parts };
 }
 
 // How much larger than on the stage, and where there is less room; and what the axis takes below the lanes.

@@ -188,8 +188,8 @@ function wrongGuesses(runs) {
   const alone = isSame(runs, check) ? writtenAlone(runs, tail, check) : null;
   const always = alone ? ", so the text is always its own" : "";
   return {
-    words: `With it goes every guess after it. The large model writes its own token instead${always}.`,
-    seen: "The wrong guess and those after it fall away; the large model's own token moves into the text.",
+    words: `So is every guess after it. The large model writes its own token instead${always}.`,
+    seen: "The wrong guess and those after it are crossed out; the large model's own token moves into the text.",
     trace: runs.told, iteration: check, tail, accepted: acceptedOf(check).length, alone,
     lost: lostIn(check),
   };
@@ -208,8 +208,8 @@ const withBars = (trace, iteration) => ({
 function severalSequences({ told }) {
   const [sure, unsure] = [sureGuess(told.iterations), unsureGuess(told.iterations)];
   return unsure && {
-    words: "A sure small model guesses one long sequence, an unsure one several short ones: "
-      + "every word above the line θ (theta) starts one.",
+    words: "A sure small model guesses one sequence, an unsure one several: "
+      + "each word likelier than its best two together (the line θ, theta) starts one.",
     seen: "Each first token whose bar passes the line θ starts a sequence of its own.",
     trace: told, parts: [sure, unsure].filter(Boolean).map((iteration) => withBars(told, iteration)),
   };

@@ -69,10 +69,14 @@ export function drawer(name, summary, panel) {
     node.open = false;
     summary.focus({ preventScroll: true });
   };
+  let stop = null;
+  const begin = () => { stop ??= listen(document, { pointerdown: onPress, keydown: onKey }); };
+  // The browser tells of its opening a moment later, and a key may be pressed before.
+  summary.addEventListener("click", begin);
   node.addEventListener("toggle", () => {
-    const act = node.open ? "addEventListener" : "removeEventListener";
-    document[act]("pointerdown", onPress);
-    document[act]("keydown", onKey);
+    if (node.open) return begin();
+    stop?.();
+    stop = null;
   });
   return node;
 }

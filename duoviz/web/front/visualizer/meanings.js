@@ -7,7 +7,7 @@ const SEQUENCE = "A sequence: tokens that the draft proposes one after another, 
 export const MEANINGS = {
   tps: ["tokens/s", "Tokens written per second, including the time to read the prompt."],
   tau: ["tokens per pass (τ)", "Tokens written per forward pass of the target. Without guesses: 1."],
-  acceptance: ["acceptance", "How often a checked position had a correct guess."],
+  acceptance: ["acceptance", "How often a checked position had a correct guess. A guess that hangs on a wrong one is thrown away unchecked, so tokens per pass can be few all the same."],
   overlap: ["both working at once", "Share of the time in which draft and target both compute."],
   ttft: ["to the first token", "Time from the start of the run to the first token."],
   phi: ["× vanilla (φ)", "Speed-up over the fastest vanilla run of this visit, with the same prompt and settings."],

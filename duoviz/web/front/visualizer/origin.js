@@ -38,12 +38,13 @@ export function targetWords({ target: { name, precision }, one_token: seconds })
 export function originWords(header) {
   const devices = devicesWords(header);
   const times = isTimed(header) ? "" : " Its times are not known.";
-  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times}${targetWords(header)} Prompt: `;
+  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times}`;
 }
 
 export function createOrigin({ state }) {
-  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
-  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, prompt);
+  const [made, target] = [el("span"), el("span", { class: "dv-origin-target" })];
+  const prompt = el("q", { class: "dv-isolated" });
+  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, target, " Prompt: ", prompt);
   let told = null;
   return {
     node,
@@ -52,6 +53,7 @@ export function createOrigin({ state }) {
       if (node.hidden || told === state.header) return;
       told = state.header;
       setText(made, originWords(told));
+      setText(target, targetWords(told));
       setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
     },
   };

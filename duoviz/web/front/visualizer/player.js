@@ -29,10 +29,12 @@ export function mostTelling(iterations) {
 
 export function createActions(state, redraw, resetView) {
   const lastIndex = () => state.iterations.length - 1;
-  const choose = (index) => {
+  // isGuess: as it stands when all guesses are made, and nothing is judged yet.
+  const choose = (index, isGuess = false) => {
     if (!state.iterations.length) return;
     const shown = Math.min(lastIndex(), Math.max(0, Math.round(index)));
-    Object.assign(state, { follow: false, playing: false, moment: null, shown });
+    const moment = isGuess ? state.iterations[shown].draft.at(-1)?.end ?? null : null;
+    Object.assign(state, { follow: false, playing: false, moment, clock: moment ?? state.clock, shown });
     redraw();
   };
   const choosePace = (pace) => {

@@ -8,6 +8,7 @@ import { clip, count, duration, percent, visible } from "./words.js";
 
 const MIN_BAR_PX = 3;
 const MIN_SYNC_PX = 8;
+const TICK_SIGN = 8;
 
 const LANE_HEIGHT = 22;
 const LANES = { target: 17, draft: 57 };
@@ -55,9 +56,9 @@ function axisNodes(view, toX, y) {
   const step = tickStep(view.end - view.start, Math.max(2, toX.width / 130));
   const nodes = [];
   for (let n = Math.max(0, Math.ceil(view.start / step)); n * step < view.end; n++) {
-    const label = tickLabel(n * step, view.end);
-    nodes.push(svg("line", { class: "dv-tick", x1: toX(n * step), x2: toX(n * step), y1: y, y2: y + 4 }));
-    nodes.push(svg("text", { class: "dv-axis", x: toX(n * step) + 3, y: y + 13 }, label));
+    const [x, label] = [toX(n * step), tickLabel(n * step, view.end)];
+    nodes.push(svg("line", { class: "dv-tick", x1: x, x2: x, y1: y, y2: y + 4 }));
+    if (x + TICK_SIGN * label.length < toX.width) nodes.push(svg("text", { class: "dv-axis", x: x + 3, y: y + 13 }, label));
   }
   return nodes;
 }
@@ -110,6 +111,18 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
   const lines = [...syncLines(state, ended, toX), ...axisNodes(view, toX, bottom)];
   layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...lines);
   labels.replaceChildren(...lanes.map((lane) => lane.label));
+}
+
+// Where the draft's cores work for the target, in the draft's lane: from its last step until the target has ended.
+function lentPath({ state, view, width }) {
+  if (!state.header.target.borrows) return "";
+  const toX = scaleOf(view, width);
+  const parts = [];
+  eachBetween(state.lanes.target, view.start, view.end, ({ start, end, position }) => {
+    const from = Math.max(start, state.iterations[position].draft.at(-1)?.end ?? start);
+    if (from < end) parts.push(`M${toX(from).toFixed(2)} ${LANES.draft}H${toX(end).toFixed(2)}v${LANE_HEIGHT}H${toX(from).toFixed(2)}Z`);
+  });
+  return parts.join("");
 }
 
 function placeBand(band, { state, view, width }) {
@@ -258,7 +271,9 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
   const [band, layer, labels] = [svg("rect", { class: "dv-band" }), svg("g"), svg("g")];
   const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
-  drawing.append(hatch.node, band, layer, future, labels, playhead);
+  const lent = svg("path", { class: "dv-lent" });
+  const lentTo = svg("title", {}, "The draft's cores work for the target.");
+  drawing.append(hatch.node, band, layer, svg("g", {}, lent, lentTo), future, labels, playhead);
   const view = createView(state);
   const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
@@ -274,6 +289,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
     draw() {
       node.hidden = !isTimed(state.header);
       if (!state.iterations.length) [layer, labels].forEach((part) => part.replaceChildren());
+      if (!state.iterations.length) lent.setAttribute("d", "");
       if (!state.iterations.length || !width || node.hidden) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
@@ -282,6 +298,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
       const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
       if (key !== drawn) {
         drawLanes(drawing, layer, labels, seen);
+        lent.setAttribute("d", lentPath(seen));
         shares.draw();
       }
       drawn = key;

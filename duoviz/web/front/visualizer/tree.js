@@ -1,7 +1,7 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
 import { createCandidates } from "./candidates.js";
-import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
+import { el, isPresented, section, setAttributes, setText, svg, watchSize, zoomOf } from "./dom.js";
 import { isBrowsers } from "./keys.js";
 import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } from "./layout.js";
 import { createLooks, createMoves } from "./looks.js";
@@ -50,12 +50,13 @@ function createReach(box) {
   };
 }
 
-// Letters have one size, whatever the tree: one that is wider than its box goes on in further lines, and one that is
-// higher is scrolled.
+// A tree that is wider than its box is drawn smaller, down to the least size, and from then on all of its run; one that
+// is wider still goes on in further lines, and one that is higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
 const [ROWS, CAPTION_SIGN, KEY_SCROLL] = [26, 9, 80];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : 1.1);
+const [LEAST_SCALE, NARROW] = [1.1, 480];
+const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -134,10 +135,14 @@ function createBox(drawing, goTo) {
   return box;
 }
 
-function fitTree(tree, iteration, header, box) {
-  const scale = scaleIn(box);
-  const room = tree.windowRow === null ? box.width / scale - COLUMN_GAP / 2 : Infinity;
-  const places = placeItems(tree, (widths) => fillLines(widths, room), ROWS);
+// most, least: the scales between which it is fitted into the box. What would be folded below many rows, out of sight,
+// goes on to the right.
+function fitTree(tree, iteration, header, { box, most, least }) {
+  const folded = (room) => placeItems(tree, (widths) => fillLines(widths, room), ROWS);
+  const scale = Math.max(Math.min(least, most), Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP)));
+  const isHigh = box.width > NARROW && scale * (tree.rows + 1) * ROWS > box.height;
+  const room = tree.windowRow === null && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
+  const places = folded(room);
   const width = Math.max(places.right, box.width / scale);
   const captions = treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width });
   return { places, captions, width, scale };
@@ -159,10 +164,14 @@ function createForest({ state, redraw }) {
   const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
   const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
+  let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, state.tails[at]);
-    const fitted = fitTree(tree, iteration, state.header, size);
+    if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
+    const readable = LEAST_SCALE / (isPresented() ? 1 : zoomOf(box));
+    const fitted = fitTree(tree, iteration, state.header, { box: size, most: least, least: readable });
+    least = fitted.scale;
     drawNodes(drawing, tree, iteration, fitted, state.header);
     reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`);
     pointing.begin();
