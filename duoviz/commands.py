@@ -262,5 +262,5 @@ def record(options: argparse.Namespace) -> None:
 def space(options: argparse.Namespace) -> None:
     """Send the page to a Space, and print its address; or list what would be sent."""
     if options.dry_run:
-        return print(*rehearse(ROOT, options.name, hardware=options.hardware, progress=tell), sep="\n")
+        return print(*rehearse(ROOT, options.name, hardware=options.hardware), sep="\n")
     print(publish(ROOT, options.name, hardware=options.hardware, private=options.private, progress=tell))

@@ -2,9 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from textwrap import shorten
@@ -12,63 +13,26 @@ from textwrap import shorten
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, SpaceHardware, SpaceInfo, constants
 from huggingface_hub.errors import (
     HfHubHTTPError,
-    HFValidationError,
     HTTPError,  # pyright: ignore[reportPrivateImportUsage]
     LocalTokenNotFoundError,
-    OfflineModeIsEnabled,
     RepositoryNotFoundError,
 )
-from huggingface_hub.utils import disable_progress_bars, validate_repo_id
+from huggingface_hub.utils import disable_progress_bars
 
 from duoviz import __version__
-from duoviz.decoding import METHODS
-from duoviz.decoding.datastore import HEADER, SUFFIXES, TOKENS
 from duoviz.errors import UserError, first_line
-from duoviz.lab.tasks import TASKS
 from duoviz.models.progress import Progress, no_progress
-from duoviz.recordings import ENDING, PLACES, PROMPTS
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# By kind and place, so that neither a cache nor what a user keeps beside the project is among them.
+# Of what git tracks, what the page needs: git's own patterns, of which some say what it does not need.
 NEEDED = (
-    "app.py",
-    "requirements.txt",
-    "README.md",
-    "LICENSE",
-    "duoviz/**/*.py",
-    "duoviz/**/*.css",
-    "duoviz/lab/*.html",
-    "duoviz/lab/*.js",
-    "duoviz/trace/*.schema.json",
-    "duoviz/web/fonts/*",
-    "duoviz/web/static/*.js",
-    "duoviz/web/static/entries.json",
-    "assets/iteration.png",
-    "assets/iteration.webp",
-    "assets/speed-ups.svg",
-    *(f"assets/datastore/{file}" for file in (HEADER, TOKENS, SUFFIXES)),
-    *(
-        f"assets/draft/{file}"
-        for file in ("README.md", "chances.json", "config.json", "model.safetensors", "training.json")
-    ),
-    "assets/lessons/*.md",
-    "assets/prompts/README.md",
-    "assets/traces/README.md",
-    "assets/results/*.json.gz",
-    "assets/results/*.zip",
-    *(f"assets/prompts/{task}.jsonl" for task in TASKS),
-    *(
-        f"assets/traces/{name}/{file}"
-        for name in PROMPTS
-        for file in (PLACES, *(f"{method}{ENDING}" for method in METHODS))
-    ),
+    *("app.py", "requirements.txt", "README.md", "LICENSE", "duoviz", "assets"),
+    *(":!duoviz/web/front/*.js", ":!duoviz/web/front/*.json", ":!*.map", ":!*.npz", ":!assets/traces/with-an-H100"),
 )
 OURS = ("duoviz/", "assets/")
-
-# Without these there is no page; the last one tells a Space of ours from another.
+# Tells a Space of ours from another.
 MARK = "duoviz/web/app.py"
-CORE = ("app.py", "requirements.txt", "README.md", "assets/draft/model.safetensors", MARK)
 # What the hub puts into a Space that it makes.
 BLANK = {".gitattributes", "README.md"}
 
@@ -80,8 +44,8 @@ NOT_LOGGED_IN = (
     "You are not logged in to the hub: run `hf auth login` with a token that may write "
     "(https://huggingface.co/settings/tokens), or set HF_TOKEN to one."
 )
+NO_CLONE = "{} is no clone of the repository, or git is missing: run `python -m duoviz space` in a clone."
 AGAIN = "run the same command again. It sends only what is missing."
-BILLING = "https://huggingface.co/settings/billing"
 BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
 
 
@@ -89,29 +53,18 @@ class SpaceError(UserError):
     """A Space cannot be made or updated; the message is a sentence for the user."""
 
 
-def space_files(root: Path) -> list[str]:
-    """The files that the page needs on a Space, relative to `root`, sorted; in a clone only what git tracks."""
-    matches, known = matching(root), tracked(root)
-    return sorted(matches if known is None else matches & known)
-
-
-def matching(root: Path) -> set[str]:
-    """The files of the kinds and places that the page needs; no hidden ones."""
-    files = {path.relative_to(root) for pattern in NEEDED for path in root.glob(pattern) if path.is_file()}
-    return {file.as_posix() for file in files if not any(part.startswith(".") for part in file.parts)}
-
-
-def tracked(root: Path) -> set[str] | None:
-    """The files that git tracks; None where `root` is no clone, or there is no git."""
-    if not (root / ".git").exists():
-        return None
+def space_files(root: Path, patterns: Sequence[str] = NEEDED) -> list[str]:
+    """The files that the page needs on a Space, relative to `root`: of those that git tracks. Raises SpaceError."""
     # Whose clone it is does not matter: its code is running already.
-    command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "ls-files", "-z"]
+    command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "ls-files", "-z", "--", *patterns]
     try:
+        if not (root / ".git").exists():
+            raise SpaceError(NO_CLONE.format(root))
         listed = subprocess.run(command, capture_output=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return set(listed.decode(errors="surrogateescape").split("\0"))
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SpaceError(NO_CLONE.format(root)) from error
+    names = listed.decode(errors="surrogateescape").split("\0")
+    return sorted(name for name in names if name and (root / name).is_file())
 
 
 def publish(
@@ -122,7 +75,7 @@ def publish(
     hardware: one of HARDWARE; None leaves it as it is. private: hide the Space; False leaves it as it is.
     progress: called with a fraction of 1 and a sentence. Raises SpaceError.
     """
-    additions = read(root, name, hardware, progress)
+    additions = read(root, name, hardware)
     api = HfApi()
     progress(0.0, "Asking the hub who you are")
     with hub_errors_in_words(name, user=None):
@@ -140,9 +93,9 @@ def publish(
     return f"{api.endpoint}/spaces/{name}"
 
 
-def rehearse(root: Path, name: str, *, hardware: str | None = None, progress: Progress = no_progress) -> list[str]:
+def rehearse(root: Path, name: str, *, hardware: str | None = None) -> list[str]:
     """What `publish` would send: a line for each file, and their sum. Asks no hub. Raises SpaceError."""
-    additions = read(root, name, hardware, progress)
+    additions = read(root, name, hardware)
     lines = [f"{addition.upload_info.size:>12,}  {addition.path_in_repo}" for addition in additions]
     return [*lines, f"{name} would hold {summary(additions)}; nothing was sent."]
 
@@ -151,39 +104,19 @@ def summary(additions: list[CommitOperationAdd]) -> str:
     return f"{len(additions)} files ({sum(addition.upload_info.size for addition in additions) / 1e6:.1f} MB)"
 
 
-def check(root: Path, files: list[str], name: str, hardware: str | None) -> None:
-    """Raise SpaceError for a name or hardware that no Space of ours has, or where the page lacks some of its files."""
-    if "/" not in name:
-        raise SpaceError(f"The Space {name!r} has no owner: write OWNER/NAME, where OWNER is your name on the hub.")
-    try:
-        validate_repo_id(name)
-    except HFValidationError as error:
+def read(root: Path, name: str, hardware: str | None) -> list[CommitOperationAdd]:
+    """The files as the hub's client sends them. Raises SpaceError for what shows before the hub is asked."""
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
         raise SpaceError(
-            f"No Space can be named {name!r}: write OWNER/NAME, each of letters, digits, '-', '_' and '.'."
-        ) from error
+            f"No Space can be named {name!r}: write OWNER/NAME, each of letters, digits, '-', '_' and '.'; "
+            "OWNER is your name on the hub."
+        )
     if hardware is not None and hardware not in HARDWARE:
         raise SpaceError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
-    if (root / "duoviz" / "assets").is_dir():
-        raise SpaceError(
-            "An installed duoviz lacks the files that start a Space: run `python -m duoviz space` in a clone of the "
-            "repository."
-        )
-    if lacking := [file for file in CORE if file not in files]:
-        raise SpaceError(f"{root} is incomplete: it lacks {', '.join(lacking)}.")
-
-
-def read(root: Path, name: str, hardware: str | None, progress: Progress) -> list[CommitOperationAdd]:
-    """The files as the hub's client sends them. Raises SpaceError for what shows before the hub is asked."""
-    files, additions = space_files(root), []
-    check(root, files, name, hardware)
-    if left_out := sorted(matching(root) - set(files)):
-        progress(0.0, f"Left out, as git does not track it: {', '.join(left_out)}")
-    for file in files:
-        try:
-            additions.append(CommitOperationAdd(file, root / file))
-        except OSError as error:
-            raise SpaceError(f"{root / file} cannot be read ({error.strerror}).") from error
-    return additions
+    try:
+        return [CommitOperationAdd(file, root / file) for file in space_files(root)]
+    except OSError as error:
+        raise SpaceError(f"A file of the project cannot be read ({error}).") from error
 
 
 def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> SpaceInfo:
@@ -256,29 +189,20 @@ def refusal(error: BaseException, name: str, user: str | None) -> str:
     """Why the hub does not do what it was asked; see `hub_errors_in_words`."""
     if isinstance(error, LocalTokenNotFoundError):
         return NOT_LOGGED_IN
-    if isinstance(error, OfflineModeIsEnabled):
-        return "HF_HUB_OFFLINE forbids reaching the hub: unset it for this command."
-    if isinstance(error, UnicodeEncodeError):
-        return BAD_TOKEN
     if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError | HfHubHTTPError):
-        return f"The hub refuses the files ({' '.join(str(error).split())})."
+        return f"The hub refuses this ({' '.join(str(error).split())})."
     if not isinstance(error, HfHubHTTPError):
         # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
         reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
         return f"The hub cannot be reached ({reason}): check the network, and {AGAIN}"
-    status, owner = error.response.status_code, name.partition("/")[0]
+    status = error.response.status_code
     # The hub's own reason, in one line.
     words = " ".join((error.server_message or first_line(error)).split()).rstrip(".")
-    about_money = any(word in words.lower() for word in ("payment", "billing", "subscription"))
-    if status == 402 or (status == 403 and about_money):
-        return f"The hub wants payment (“{words}”): choose another --hardware, or see {BILLING}."
     if status == 401 and user is None:
         return BAD_TOKEN
-    if status in (401, 403, 404):
+    if status in (401, 402, 403, 404):
         return (
-            f"The hub does not let you change {name}: you are {user}, and {owner} must be you or your "
-            f"organisation, and your token must be allowed to write."
+            f"The hub does not let you change {name} ({words}): you are {user}, {name.partition('/')[0]} must be you "
+            "or your organisation, and your token must be allowed to write."
         )
-    if status == 429 or status >= 500:
-        return f"The hub answered with error {status} ({words}): wait a while, and {AGAIN}"
-    return f"The hub refuses {name} with error {status} ({words})."
+    return f"The hub answered with error {status} ({words}): wait a while, and {AGAIN}"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -33,13 +32,6 @@ PROJECT = BINARY | {
     "assets/lessons/01-one.md": b"# One",
     "assets/traces/story/vanilla.duoviz.json": b"{}",
 }
-LEFT = """
-    .env .git/config .venv/lib/app.py .ci/run notes.md pyproject.toml requirements-dev.txt run.duoviz.json
-    my-results/report.html tests/test_app.py assets/notes.txt assets/datastore/.DS_Store assets/draft/selfchat.npz
-    assets/draft/checkpoint.safetensors assets/prompts/mine.jsonl assets/traces/story/mine.duoviz.json
-    duoviz/.web.py.swp duoviz/.idea/x.py duoviz/secrets.json duoviz/web/front/visualizer/page.js duoviz/web/app.pyi
-    duoviz/web/__pycache__/app.cpython-311.pyc
-""".split()
 
 
 def write(root: Path, files: dict[str, bytes]) -> Path:
@@ -49,14 +41,17 @@ def write(root: Path, files: dict[str, bytes]) -> Path:
     return root
 
 
-def git(root: Path, *arguments: str) -> None:
-    subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
+def track(root: Path) -> Path:
+    """Let git track all that is there."""
+    for arguments in (["init"], ["add", "--all"]):
+        subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
+    return root
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project of a few files, which the command sends in place of this one."""
-    root = write(tmp_path / "project", PROJECT)
+    root = track(write(tmp_path / "project", PROJECT))
     monkeypatch.setattr(commands, "ROOT", root)
     return root
 
@@ -79,46 +74,29 @@ def hub(tmp_path, monkeypatch):
         yield hub
 
 
-def test_what_a_user_left_is_not_sent(tmp_path):
-    root = write(tmp_path, PROJECT | dict.fromkeys(LEFT, b"left"))
-    shutil.rmtree(root / ".git")
-    assert space.space_files(root) == sorted(PROJECT)
-
-
-@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
-def test_in_a_clone_only_what_git_tracks_is_sent_and_the_rest_named(hub, project, capsys, monkeypatch):
-    write(project, {".gitignore": b"private.py", "duoviz/private.py": b"", "duoviz/new.py": b""})
-    git(project, "init")
-    git(project, "add", *PROJECT)
-    assert main(["space", "me/duoviz"]) == 0
-    told = capsys.readouterr().err
-    assert "Left out, as git does not track it: duoviz/new.py, duoviz/private.py\n" in told
-    asked = len(hub.requests)
+def test_only_what_git_tracks_and_the_page_needs_is_sent_and_a_rehearsal_sends_nothing(hub, project, capsys):
+    write(
+        project,
+        dict.fromkeys(["tests/test_app.py", "duoviz/web/front/page.js", "assets/draft/selfchat.npz"], b"tracked"),
+    )
+    track(project)
+    write(project, dict.fromkeys([".env", "duoviz/new.py", "assets/mine.jsonl"], b"left by the user"))
     assert main(["space", "me/duoviz", "--dry-run"]) == 0
-    listed = capsys.readouterr()
-    *files, total = listed.out.splitlines()
-    assert [line.split()[1] for line in files] == sorted(PROJECT) and len(hub.requests) == asked
-    assert total == "me/duoviz would hold 11 files (0.0 MB); nothing was sent." and told.startswith(listed.err)
+    *files, total = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in files] == sorted(PROJECT) and not hub.requests
+    assert total == "me/duoviz would hold 11 files (0.0 MB); nothing was sent."
+    assert main(["space", "me/duoviz"]) == 0
     assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
-    git(project, "add", "duoviz/new.py")
-    assert space.space_files(project) == sorted([*PROJECT, "duoviz/new.py"])
-    (project / "duoviz/new.py").unlink()
-    assert space.space_files(project) == sorted(PROJECT)
-    # Without git what it ignores cannot be known.
-    monkeypatch.setenv("PATH", "")
-    assert space.space_files(project) == sorted([*PROJECT, "duoviz/private.py"])
 
 
-def test_everything_in_the_two_folders_is_sent_or_known_not_to_be():
-    kinds = ("**/*.css", "**/*.js", "assets/**/*.*")
-    there = {path.relative_to(space.ROOT).as_posix() for kind in kinds for path in space.ROOT.glob(kind)}
+def test_of_this_project_all_is_sent_that_the_page_reads():
     sent = set(space.space_files(space.ROOT))
-    # Of the page's scripts what was built of them is sent.
-    unsent = {file for file in there - sent if file.startswith(space.OURS) and not file.startswith("duoviz/web/front/")}
-    known = [*CORPUS, *(FOLDER / "with-an-H100").iterdir()]
-    assert unsent == {file.relative_to(space.ROOT).as_posix() for file in known}
-    assert {"duoviz/web/static/entries.json", "duoviz/web/static/replay.js"} <= sent
-    assert sent >= {"app.py", "requirements.txt", "README.md", "LICENSE", *space.CORE}
+    modules = {str(path.relative_to(space.ROOT)) for path in (space.ROOT / "duoviz").rglob("*.py")}
+    modules = {name for name in modules if "node_modules" not in name}
+    assert sent >= modules | {"app.py", "requirements.txt", "README.md", "LICENSE", "assets/draft/model.safetensors"}
+    assert {"duoviz/web/static/entries.json", "duoviz/web/front/styles/frame.css", "duoviz/lab/report.css"} <= sent
+    unsent = {str(path.relative_to(space.ROOT)) for path in [*CORPUS, *(FOLDER / "with-an-H100").iterdir()]}
+    assert not sent & unsent and not any(file.startswith(("tests/", "docs/")) for file in sent)
 
 
 def test_the_front_matter_is_a_spaces():
@@ -209,7 +187,7 @@ def failure(arguments: list[str], capsys) -> str:
 
 def test_names_and_hardware_that_cannot_be(hub, project, capsys):
     for arguments, sentence in (
-        (["duoviz"], "The Space 'duoviz' has no owner: write OWNER/NAME, where OWNER is your name on the hub."),
+        (["duoviz"], "No Space can be named 'duoviz': write OWNER/NAME"),
         (["https://hf.co/spaces/me/duoviz"], "No Space can be named 'https://hf.co/spaces/me/duoviz'"),
         (["me/duo viz"], "No Space can be named 'me/duo viz': write OWNER/NAME, each of letters"),
         (["me/duoviz", "--hardware", "fast"], "There is no hardware named 'fast' for this page: choose one of cpu-"),
@@ -218,20 +196,20 @@ def test_names_and_hardware_that_cannot_be(hub, project, capsys):
     assert hub.requests == []
 
 
-def test_half_a_project(hub, project, capsys):
-    (project / "assets/draft/model.safetensors").unlink()
-    assert failure(["me/duoviz"], capsys).endswith("is incomplete: it lacks assets/draft/model.safetensors.")
+def test_what_is_no_clone_or_cannot_be_read(hub, project, monkeypatch, capsys):
     # A file that even root cannot read.
-    write(project, BINARY)
-    (project / "duoviz/broken.py").symlink_to("/proc/self/mem")
-    assert "broken.py cannot be read (" in failure(["me/duoviz"], capsys)
-    # As pip lays it out.
-    (project / "assets").rename(project / "duoviz/assets")
-    assert failure(["me/duoviz"], capsys).endswith("run `python -m duoviz space` in a clone of the repository.")
-    assert hub.requests == []
+    (project / "LICENSE").unlink()
+    (project / "LICENSE").symlink_to("/proc/self/mem")
+    assert "A file of the project cannot be read (" in failure(["me/duoviz"], capsys)
+    told = "is no clone of the repository, or git is missing: run `python -m duoviz space` in a clone."
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        assert failure(["me/duoviz"], capsys).endswith(told)
+    (project / ".git").rename(project / "git")
+    assert failure(["me/duoviz"], capsys).endswith(told) and hub.requests == []
 
 
-@pytest.mark.parametrize("token", ["", "wrong", "tökén"])
+@pytest.mark.parametrize("token", ["", "wrong"])
 def test_not_logged_in(token, hub, project, monkeypatch, capsys):
     monkeypatch.setenv("HF_TOKEN", token)
     sentence = "The hub does not know your token: run" if token else "You are not logged in to the hub: run"
@@ -245,10 +223,6 @@ def test_no_network(project, monkeypatch, capsys, hub):
         pass
     monkeypatch.setattr(constants, "ENDPOINT", gone.address)
     assert failure(["me/duoviz"], capsys).startswith("duoviz: The hub cannot be reached (")
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert failure(["me/duoviz"], capsys) == (
-        "duoviz: HF_HUB_OFFLINE forbids reaching the hub: unset it for this command."
-    )
 
 
 @pytest.mark.parametrize(
@@ -260,28 +234,20 @@ def test_a_space_of_somebody_else(there, hub, project, capsys):
     if there:
         hub.spaces["them/duoviz"] = deepcopy(there)
     for arguments in ([], ["--private"], ["--hardware", "cpu-upgrade"]):
-        assert failure(["them/duoviz", *arguments], capsys) == (
-            "duoviz: The hub does not let you change them/duoviz: you are me, and them must be you or your "
-            "organisation, and your token must be allowed to write."
-        )
+        line = failure(["them/duoviz", *arguments], capsys)
+        assert line.startswith("duoviz: The hub does not let you change them/duoviz (")
+        assert "): you are me, them must be you or your organisation" in line
     assert hub.spaces.get("them/duoviz") == there and hub.stored == {}
 
 
-@pytest.mark.parametrize(
-    "status, reason",
-    [
-        (403, "You must add a payment method to your account to upgrade your space's hardware."),
-        (402, "Hosting Gradio Spaces on free cpu-basic requires a PRO subscription."),
-    ],
-)
 @pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
-def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, capsys):
+def test_hardware_that_must_be_paid_for(there, hub, project, capsys):
     if there:
         hub.spaces["me/duoviz"] = Space()
-    hub.spoilt = dict.fromkeys(["POST /api/repos/create", "POST /api/spaces/me/duoviz/hardware"], (status, reason))
+    paid = 402, "You must add a payment method to your account."
+    hub.spoilt = dict.fromkeys(["POST /api/repos/create", "POST /api/spaces/me/duoviz/hardware"], paid)
     line = failure(["me/duoviz", "--hardware", "t4-small"], capsys)
-    told = f"duoviz: The hub wants payment (“{reason[:-1]}”): choose another --hardware, or see https://"
-    assert line.startswith(told)
+    assert line.startswith(f"duoviz: The hub does not let you change me/duoviz ({paid[1][:-1]}): ")
     assert hub.spaces == ({"me/duoviz": Space()} if there else {}) and hub.stored == {}
 
 
@@ -292,9 +258,9 @@ def test_hardware_that_must_be_paid_for(status, reason, there, hub, project, cap
         ("GET /api/whoami", (200, b"<html>Log in to this network"), "The hub cannot be reached ("),
         ("POST /api/validate", (502, b"<html>Down"), "The hub cannot be reached ("),
         ("GET /api/spaces", (503, "Down"), "The hub answered with error 503 (Down): wait a while, and run the same"),
-        ("POST /api/repos", (400, "Bad\nname."), "The hub refuses me/duoviz with error 400 (Bad name)."),
-        ("POST /api/validate", (400, "Bad README"), "The hub refuses the files (Invalid metadata in README.md."),
-        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub refuses me/duoviz with error 400 (No)."),
+        ("POST /api/repos", (400, "Bad\nname."), "The hub answered with error 400 (Bad name): wait"),
+        ("POST /api/validate", (400, "Bad README"), "The hub refuses this (Invalid metadata in README.md."),
+        ("POST /api/spaces/me/duoviz/commit", (400, "No."), "The hub answered with error 400 (No): wait"),
     ],
 )
 def test_what_else_a_hub_may_answer(request_, answer, sentence, hub, project, capsys):

@@ -55,7 +55,7 @@ def hardware_with(load: Load = lambda name, progress: tiny_engine(), *, workers:
     """Hardware of such workers, with these limits. load: called with a pair's name and a progress."""
 
     def start() -> ThreadWorker:
-        return ThreadWorker(lambda name, progress, sources, *, draft: load(name, progress))
+        return ThreadWorker(lambda name, progress, *, draft: load(name, progress))
 
     limits = Limits(**limits)
     slots = [WorkerSlot(start=start) for _ in range(workers)]

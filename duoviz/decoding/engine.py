@@ -18,7 +18,6 @@ from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
-from duoviz.models.files import PairFiles
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
@@ -189,16 +188,13 @@ class Engine:
         self.close()
 
 
-def load_engine(
-    name: str = "embedded", progress: Progress = no_progress, sources: PairFiles | None = None, *, draft: bool = False
-) -> Engine:
+def load_engine(name: str = "embedded", progress: Progress = no_progress, *, draft: bool = False) -> Engine:
     """Load a pair of the registry, or any two models named as "TARGET + DRAFT".
 
     draft: start the draft's process at once, so that both load at the same time; else the first run that needs it
-    does. sources: the pair's files, if they were fetched before. An exception raised by `progress` ends the loading.
-    Raises UserError.
+    does. An exception raised by `progress` ends the loading. Raises UserError.
     """
-    source, cores, load_rest = prepare_pair(name, progress, sources)
+    source, cores, load_rest = prepare_pair(name, progress)
     started = ProcessDraft(source.load, cores) if draft else None
     try:
         return Engine(load_rest(), draft=started)

@@ -13,7 +13,7 @@ from duoviz.errors import UserError
 from duoviz.models.checkpoint import end_tokens, read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
-from duoviz.models.files import ModelFiles, PairFiles, context_of, fetch_pair, version_of, vocabulary_of
+from duoviz.models.files import ModelFiles, context_of, fetch_pair, version_of, vocabulary_of
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import load_llama
 from duoviz.models.llama_config import is_lean
@@ -127,16 +127,14 @@ def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> Lan
     return load_transformers(folder, **options)
 
 
-def prepare_pair(
-    name: str, progress: Progress = no_progress, sources: PairFiles | None = None
-) -> tuple[DraftSource, Cores, Callable[[], Pair]]:
+def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSource, Cores, Callable[[], Pair]]:
     """Find a pair's files, fetched if need be, and see that its models fit in memory.
 
     Returns its draft and cores, and what loads the pair: meanwhile the draft can be loaded elsewhere. An exception
-    that `progress` raises ends either. sources: what `fetch_pair` gave, where it was called before. Raises UserError.
+    that `progress` raises ends either. Raises UserError.
     """
     models, course = find_pair(name), Course(progress)
-    target, draft = sources or fetch_pair(name, course.until(FETCHING))
+    target, draft = fetch_pair(name, course.until(FETCHING))
     device = target_device()
     precision, draft_precision = precisions(models, draft, device)
     memory = memory_needs(models, target, draft, device)

@@ -1,10 +1,9 @@
 """Which job is whose: a visitor's page shows its own job's events, and its Stop button ends that job alone."""
 
-import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import gradio as gr
 
@@ -24,10 +23,6 @@ WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "
 # And what takes no time.
 AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
-# Seconds at most for which a visitor's next job waits until the one before has left the page: its values come up to
-# `session.WAITING_STEP` apart.
-LEAVING = 5.0
-
 Shown = TypeVar("Shown")
 
 
@@ -36,19 +31,12 @@ def session_of(request: gr.Request) -> str:
     return request.session_hash or ""
 
 
-class Watch(NamedTuple):
-    """A job that a visitor watches; left: whether the page gets no more of its events."""
-
-    job: Job
-    left: threading.Event
-
-
 class Visitors:
     """The jobs that the visitors of one tab watch, by their sessions."""
 
     def __init__(self, hardware: Hardware):
         self.hardware = hardware
-        self.watched: dict[str, Watch] = {}
+        self.watched: dict[str, Job] = {}
 
     def watch(
         self, request: gr.Request, ask: Callable[[], Task], before: Sequence[dict] = ()
@@ -78,34 +66,27 @@ class Visitors:
         ended by itself.
         """
         session = session_of(request)
-        self.end(session)
-        job = self.started(request, ask)
-        mine = self.watched[session] = Watch(job, threading.Event())
+        if earlier := self.watched.pop(session, None):
+            self.hardware.pool.leave(earlier)
+        job = self.watched[session] = self.started(request, ask)
         stopped = False
         try:
             for events in self.hardware.batches(job):
-                # The page would take values of two jobs in turn for a new job each.
-                if self.watched.get(session) is not mine:
+                # What another job has replaced is not shown any more.
+                if self.watched.get(session) is not job:
                     return None
                 # Once it has left the queue it counts as stopped, however it ended.
                 stopped = job.stop.is_set()
                 yield shown(job, events)
             return None if stopped or job.error else job
         finally:
-            if self.watched.get(session) is mine:
+            if self.watched.get(session) is job:
                 del self.watched[session]
-            mine.left.set()
-
-    def end(self, session: str) -> None:
-        """Stop what this visitor watches, and wait until it has left the page and the queue."""
-        if earlier := self.watched.pop(session, None):
-            earlier.job.stop.set()
-            earlier.left.wait(LEAVING)
 
     def stop(self, request: gr.Request) -> None:
         """End this visitor's job; what it has produced stays on the page."""
-        if watch := self.watched.get(session_of(request)):
-            watch.job.stop.set()
+        if job := self.watched.get(session_of(request)):
+            job.stop.set()
 
     def answer(
         self,

@@ -57,7 +57,7 @@ def local_slots(chosen: str | None = None) -> list[WorkerSlot]:
     cores = available_cores()
     parts = shares(cores, number_of_workers(chosen, len(cores)))
     start = partial(LocalWorker, shares=len(parts) > 1)
-    return [WorkerSlot(start=partial(start, part), name=f"place {number}") for number, part in enumerate(parts, 1)]
+    return [WorkerSlot(start=partial(start, part)) for part in parts]
 
 
 class LocalWorker:

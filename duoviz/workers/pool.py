@@ -3,11 +3,11 @@
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 
 from duoviz.models.registry import needs_the_hub
 from duoviz.workers.request_queue import Job, QueueFull, RequestQueue
@@ -32,64 +32,37 @@ LETTING_GO, ENDING = 5.0, 60.0
 CLOSING = 10.0
 NO_WORKER = "No machine is left to run this: start the server again."
 AGAIN = "{}. Start the run again; other runs go on."
-WAITS = "Waiting until nothing else runs on this machine: what is measured has it to itself."
+WAITING = "Waiting until nothing else runs on this machine: what is measured has it to itself."
+# How a worker uses its machine: beside others, not yet, or alone. While one waits to be alone, no other job begins.
+SHARES, WAITS, ALONE = "shares", "waits", "alone"
 
 log = logging.getLogger(__name__)
 
 Start = Callable[[], WorkerHandle]
 
 
-class MachineLock:
-    """Which workers of a machine compute: any number, or one alone. While one waits to be alone, no job begins.
-
-    waiting: first those whose run measures before it goes on, then those whose whole job is done alone.
-    """
-
-    def __init__(self):
-        self.sharing: set[WorkerSlot] = set()
-        self.waiting: list[WorkerSlot] = []
-        self.alone: WorkerSlot | None = None
-
-    def is_open(self) -> bool:
-        return not self.waiting and not self.alone
-
-    def granted(self, slot: "WorkerSlot") -> bool:
-        """Whether it has the machine alone, which the first that waits gets once no other computes."""
-        if self.waiting and not self.sharing and not self.alone:
-            self.alone = self.waiting.pop(0)
-        return self.alone is slot
-
-    def leave(self, slot: "WorkerSlot") -> None:
-        self.sharing.discard(slot)
-        self.waiting = [other for other in self.waiting if other is not slot]
-        self.alone = None if self.alone is slot else self.alone
-
-
 @dataclass(eq=False, kw_only=True)
 class WorkerSlot:
-    """A worker and what its thread knows of it. start: starts the worker. name: for results. machine: where it is.
+    """A worker and what its thread knows of it. start: starts the worker. machine: where it is.
 
-    lock: its machine's, guarded by the queue's `changed`. job: what it does now. loaded, longest_prompt, memory: of the
-    loaded pair. doing: what it does before decoding.
-    broken: died while preloading; restarted only for the next job.
+    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded,
+    longest_prompt, memory: of the loaded pair. broken: died while preloading; restarted only for the next job.
     """
 
     start: Start
-    name: str = "place 1"
     machine: str = ""
     worker: WorkerHandle | None = None
     job: Job | None = None
-    lock: MachineLock = field(default_factory=MachineLock)
+    use: str = SHARES
     loaded: str | None = None
     longest_prompt: int | None = None
     memory: dict = field(default_factory=dict)
-    doing: str = ""
     broken: bool = False
 
     @property
     def status(self) -> str:
         """The line shown to the job's visitor until decoding begins; "" afterwards."""
-        return WAITS if self in self.lock.waiting else self.doing
+        return WAITING if self.use == WAITS else self.job.status if self.job else ""
 
     def alive(self) -> bool:
         return self.worker is not None and self.worker.alive()
@@ -114,9 +87,6 @@ class Pool:
 
     def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = None):
         self.slots, self.queue, self.helper = list(slots), queue, helper
-        locks: dict[str, MachineLock] = defaultdict(MachineLock)
-        for slot in self.slots:
-            slot.lock = locks[slot.machine]
         self.pair: str | None = None
         self.numbers = count(1)
         self.closed = False
@@ -131,50 +101,39 @@ class Pool:
             thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue. Raises QueueFull."""
+        """Put a job into the queue; models that no worker has are fetched first. Raises QueueFull."""
         if not self.slots:
             raise QueueFull(NO_WORKER)
-        job.fetching = self.must_fetch(job, self.slots)
+        pair = job.task.pair
+        job.fetching = bool(self.helper and needs_the_hub(pair) and pair not in (slot.loaded for slot in self.slots))
         self.queue.add(job)
         if job.fetching:
             self.fetcher.submit(self.fetch, job)
 
-    def must_fetch(self, job: Job, slots: Sequence[WorkerSlot]) -> bool:
-        """Whether the models must be fetched first: none of these workers has them, and files may be missing."""
-        pair = job.task.pair
-        known = job.sources is not None or any(slot.loaded == pair for slot in slots)
-        return self.helper is not None and not known and needs_the_hub(pair)
-
     def fetch(self, job: Job) -> None:
         """Get the files of a job's models, on the fetcher's thread; then it waits in the queue."""
         assert self.helper
-        slot = WorkerSlot(start=self.helper)
+        slot = WorkerSlot(start=self.helper, job=job)
         self.do(slot, job, Fetch(pair=job.task.pair, spare=self.slots[0].memory))
         slot.discard()
-        job.deadline = float("inf")
-        if job.sources is None or job.stop.is_set():
+        if job.error or job.stop.is_set() or job.late():
             self.end(job)
         else:
+            job.deadline, job.status = inf, ""
             self.queue.requeue(job)
 
     def serve(self, slot: WorkerSlot) -> None:
         """What a worker's thread does: one job after another."""
         while job := self.take(slot):
             try:
-                if self.must_fetch(job, [slot]):
-                    # Its pair was loaded when it came, and has made room for another one since.
-                    job.fetching, job.worker = True, ""
-                    self.fetcher.submit(self.fetch, job)
-                else:
-                    self.do(slot, job, job.task)
-                    self.end(job)
+                self.do(slot, job, job.task)
+                self.end(job)
             except WorkerGone as error:
                 log.warning("%s", error)
                 return self.leave_out(slot, job)
             finally:
                 with self.queue.changed:
-                    slot.lock.leave(slot)
-                    slot.job, slot.doing = None, ""
+                    slot.job, slot.use = None, SHARES
                     self.queue.changed.notify_all()
         slot.discard()
 
@@ -183,15 +142,15 @@ class Pool:
         with self.queue.changed:
             while not self.closed:
                 if job := self.next_for(slot):
-                    job.worker, slot.job = slot.name, job
-                    slot.lock.waiting.append(slot) if job.task.exclusive else slot.lock.sharing.add(slot)
+                    job.taken, slot.job = True, job
+                    slot.use = WAITS if job.task.exclusive else SHARES
                     return job
                 self.queue.changed.wait(LOOK)
         return None
 
     def next_for(self, slot: WorkerSlot) -> Job | None:
         """The next job, where this worker may and should do it."""
-        if not slot.lock.is_open():
+        if any(other.use != SHARES for other in self.busy_on(slot.machine)):
             return None
         if self.pair and not slot.broken and not slot.alive():
             return Job(task=Load(pair=self.pair))
@@ -201,24 +160,31 @@ class Pool:
         free = [other for other in self.slots if other.job is None and other.loaded == pair and other.alive()]
         return None if free and slot not in free else job
 
-    def granted(self, slot: WorkerSlot) -> bool:
-        """Whether a worker has its machine alone; if it can have it now, it gets it."""
+    def busy_on(self, machine: str) -> list[WorkerSlot]:
+        return [slot for slot in self.slots if slot.job and slot.machine == machine]
+
+    def is_alone(self, slot: WorkerSlot) -> bool:
+        """Whether a worker has its machine to itself; where none computes, the first that waits gets it."""
         with self.queue.changed:
-            return slot.lock.granted(slot)
+            busy = self.busy_on(slot.machine)
+            if all(other.use == WAITS for other in busy):
+                # What measures before it goes on comes before what does its whole job alone.
+                min(busy, key=lambda other: bool(other.job and other.job.task.exclusive)).use = ALONE
+            return slot.use == ALONE
 
     def do(self, slot: WorkerSlot, job: Job, task: Task) -> None:
         """Let a worker do a job's task; what goes wrong ends the job with a sentence. Raises WorkerGone."""
         try:
-            while task.exclusive and not self.granted(slot):
+            while task.exclusive and not self.is_alone(slot):
                 if job.stop.wait(GLANCE):
                     return
             job.deadline = time.monotonic() + job.load_seconds
             if not slot.alive():
                 slot.discard()
-                slot.doing = "Starting"
+                job.status = "Starting"
                 slot.worker = slot.start()
             # On ZeroGPU a worker finds there who asks.
-            job.context.run(self.follow, slot, job, Assignment(next(self.numbers), task, job.sources))
+            job.context.run(self.follow, slot, job, Assignment(next(self.numbers), task))
             slot.broken = False
         except WorkerGone:
             raise
@@ -247,7 +213,7 @@ class Pool:
             if event:
                 self.note(slot, job, explained(event, reason) if reason else event)
                 wanted = wanted or event["type"] == "exclusive"
-            if wanted and self.granted(slot):
+            if wanted and self.is_alone(slot):
                 worker.send(Exclusive(assignment.number))
                 wanted = False
 
@@ -255,19 +221,16 @@ class Pool:
         """Record what an event says about the worker; pass all others to the job."""
         kind = event["type"]
         if kind == "loading":
-            slot.doing = job.progress = event["text"]
+            job.status = event["text"]
         elif kind == "ready":
             slot.loaded, slot.longest_prompt, slot.memory = event["pair"], event["longest_prompt"], event["memory"]
-            slot.doing, job.deadline = "", float("inf")
+            job.status, job.deadline = "", inf
         elif kind == "released":
             slot.forget()
-        elif kind == "fetched":
-            job.sources = event["sources"]
         elif kind in ("exclusive", "measured"):
             with self.queue.changed:
                 if not job.task.exclusive:
-                    slot.lock.leave(slot)
-                    slot.lock.waiting.insert(0, slot) if kind == "exclusive" else slot.lock.sharing.add(slot)
+                    slot.use = WAITS if kind == "exclusive" else SHARES
                 self.queue.changed.notify_all()
         else:
             job.take(event)
@@ -277,7 +240,7 @@ class Pool:
         with self.queue.changed:
             self.slots.remove(slot)
             self.queue.workers = len(self.slots)
-            job.worker = ""
+            job.taken = False
             self.queue.changed.notify_all()
             stranded = [] if self.slots else list(self.queue.jobs)
         for job in stranded:
@@ -289,7 +252,7 @@ class Pool:
         job.stop.set()
         with self.queue.changed:
             self.queue.remove(job)
-            if not job.worker and not job.fetching:
+            if not job.taken and not job.fetching:
                 job.end()
 
     def end(self, job: Job) -> None:

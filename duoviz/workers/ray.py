@@ -52,7 +52,7 @@ def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> 
     """
     ray = connect(address)
     slots = []
-    for index, node in enumerate(sorted(ray.nodes(), key=lambda node: node["NodeManagerAddress"]), 1):
+    for node in ray.nodes():
         cores, gpus = (int(node["Resources"].get(name, 0)) for name in ("CPU", "GPU"))
         if not node["Alive"] or not cores:
             continue
@@ -60,7 +60,7 @@ def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> 
         options = {"num_cpus": cores // count, "num_gpus": gpus // count}
         for number in range(count):
             start = partial(RayWorker, ray, node["NodeID"], number, count, options, load)
-            slots.append(WorkerSlot(start=start, name=f"node {index}, place {number + 1}", machine=node["NodeID"]))
+            slots.append(WorkerSlot(start=start, machine=node["NodeID"]))
     if not slots:
         raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
     return slots

@@ -10,7 +10,7 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duoviz.errors import UserError
 from duoviz.workers.tasks import STOPPED, Task
@@ -37,19 +37,18 @@ class Job:
     """A visitor's request to run a task. Its events are read from `events`; setting `stop` ends it.
 
     turn: its rank in the queue (see `RequestQueue.insert`). fetching: its models are being downloaded; other jobs
-    overtake it. worker: the name of the worker that has it, "" while it waits. progress: text about its models.
-    sources: their files, once downloaded. load_seconds, run_seconds: limits for making the models ready, and for
-    decoding. begun: it decodes. deadline: when the limit of what it does now ends, on the monotonic clock. future: done
-    when the job has ended. ended: its `end` event. error: why it failed, a sentence. context: of the request.
+    overtake it. taken: a worker has it. status: what is done before it decodes. load_seconds, run_seconds: limits for
+    making the models ready, and for decoding. begun: it decodes. deadline: when the limit of what it does now ends, on
+    the monotonic clock. future: done when the job has ended. ended: its `end` event. error: why it failed, a sentence.
+    context: of the request.
     """
 
     task: Task
     client: Client = field(default_factory=nobody)
     turn: int = 0
     fetching: bool = False
-    worker: str = ""
-    progress: str = ""
-    sources: Any = None
+    taken: bool = False
+    status: str = ""
     load_seconds: float = inf
     run_seconds: float = inf
     begun: bool = False
@@ -156,7 +155,7 @@ class RequestQueue:
 
     def waiting(self) -> list[Job]:
         """The jobs that a worker can take."""
-        return [job for job in self.jobs if not job.fetching and not job.worker]
+        return [job for job in self.jobs if not job.fetching and not job.taken]
 
     def insert(self, job: Job) -> None:
         """Insert by start-time fair queuing (Goyal et al. 1996) between addresses, each job of the same length.
@@ -164,7 +163,7 @@ class RequestQueue:
         A job's turn is one after its address's last, and not before that of the running jobs.
         """
         mine = [queued.turn + 1 for queued in self.jobs if queued.owner == job.owner]
-        now = [queued.turn for queued in [job for job in self.jobs if job.worker] or self.waiting()[:1]]
+        now = [queued.turn for queued in [job for job in self.jobs if job.taken] or self.waiting()[:1]]
         job.turn = max([0, *mine, *now])
         insort(self.jobs, job, key=lambda queued: queued.turn)
         self.changed.notify_all()
@@ -185,7 +184,7 @@ class RequestQueue:
     def ahead(self, job: Job) -> int:
         """How many jobs must end before this one begins."""
         with self.changed:
-            if job.worker or job.fetching or job not in self.jobs:
+            if job.taken or job.fetching or job not in self.jobs:
                 return 0
             ahead = [queued for queued in self.jobs[: self.jobs.index(job) + 1] if not queued.fetching]
             # An exclusive job occupies all workers.

@@ -2,7 +2,7 @@
 
 It answers with events, dicts with a `type`: `loading` (text), `released` (its pair), `ready` (pair, longest_prompt,
 memory), `exclusive` (it waits until nothing else runs on the machine), `measured` (others may go on), `begun`
-(decoding), `fetched` (sources), `done` (an assignment's last event); all others are for the visitor.
+(decoding), `done` (an assignment's last event); all others are for the visitor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -94,11 +94,10 @@ class Measurement(Task):
 
 
 class Assignment(NamedTuple):
-    """Run this task. number: of this assignment, ascending. sources: the pair's files, if they were downloaded."""
+    """Run this task. number: of this assignment, ascending."""
 
     number: int
     task: Task
-    sources: Any = None
 
 
 class Cancel(NamedTuple):

@@ -6,10 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any
 
 import torch
 
@@ -18,7 +16,7 @@ from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
-from duoviz.models.files import ModelFiles, fetch_pair
+from duoviz.models.files import fetch_pair
 from duoviz.models.load import check_room
 from duoviz.models.progress import part_of
 from duoviz.workers.handlers import HANDLERS, CancelToken
@@ -86,7 +84,7 @@ class Worker:
         task = assignment.task
         if isinstance(task, Fetch):
             return self.fetch(task)
-        engine = self.ready_engine(task.pair, assignment.sources)
+        engine = self.ready_engine(task.pair)
         facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
         self.emit({"type": "ready", "pair": self.loaded, **facts})
         self.check()
@@ -102,13 +100,12 @@ class Worker:
             self.emit({"type": "loading", "text": f"{text} ({fraction:.0%})"})
 
         check_room(task.pair, task.spare)
-        # As plain data: the page's process does not import what a model's files are.
-        self.emit({"type": "fetched", "sources": [asdict(files) for files in fetch_pair(task.pair, tell)]})
+        fetch_pair(task.pair, tell)
 
-    def ready_engine(self, name: str, sources: Any = None) -> Engine:
-        """The pair's engine, loaded now if it was not the last one. Raises Stopped.
+    def ready_engine(self, name: str) -> Engine:
+        """The pair's engine, loaded now if it was not the last one; one that does not fit leaves that loaded.
 
-        sources: its files, where they have been fetched. A pair that does not fit leaves the other one loaded.
+        Raises Stopped.
         """
         begin = time.monotonic()
 
@@ -120,8 +117,7 @@ class Worker:
             check_room(name, self.engine.pair.memory if self.engine else {})
             self.release()
             self.emit({"type": "released"})
-            files = sources and tuple(ModelFiles(**source) for source in sources)
-            self.engine = self.load(name, part_of(tell, 0.0, LOADING), files, draft=True)
+            self.engine = self.load(name, part_of(tell, 0.0, LOADING), draft=True)
             self.engine.measuring = self.measuring
             self.loaded = name
             tell(LOADING, "Starting the draft and timing both models on this machine")

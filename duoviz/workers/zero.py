@@ -250,4 +250,4 @@ def zero_slots(
     on_gpu = pair.target.device != "cpu"
     PLACES[:] = [Place(replace(pair, cores=assign_cores(part, target_on_gpu=on_gpu), memory={})) for part in parts]
     start = partial(ZeroWorker, name=name, lend=lend)
-    return [WorkerSlot(start=partial(start, number), name=f"place {number + 1}") for number in range(len(parts))]
+    return [WorkerSlot(start=partial(start, number)) for number in range(len(parts))]

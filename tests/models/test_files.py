@@ -8,7 +8,7 @@ import transformers as hf
 
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
-from duoviz.models import hub, load
+from duoviz.models import hub
 from duoviz.models.checkpoint import read_config
 from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
 from duoviz.models.load import load_pair
@@ -85,9 +85,3 @@ def test_the_progress_begins_with_what_is_to_be_done(two, monkeypatch):
     assert here[0] == 0 and here == sorted(here) and len(here) == 2
     monkeypatch.setattr(hub, "fetch", lambda model_id, progress: progress(0.0, "begins") or two[1])
     assert fractions(f"{two[0]} + them/draft")[:2] == [0, 0]
-
-
-def test_what_was_fetched_is_loaded_without_the_hub(two, monkeypatch):
-    sources = fetch_pair(f"{two[0]} + {two[1]}")
-    monkeypatch.setattr(load, "fetch_pair", lambda *arguments: pytest.fail("it was fetched again"))
-    assert load.prepare_pair("them/model + them/draft", sources=sources)[-1]().name == "them/model + them/draft"

@@ -285,24 +285,6 @@ def test_stop_ends_the_loading_or_fetching_that_the_run_itself_asked_for(slow, p
     assert last(hardware)["end"]["stopped"] == "length" and begun == [pair, "embedded"]
 
 
-def test_a_pair_that_made_room_meanwhile_is_fetched_again(make_hardware, fetching, endless):
-    fetched = []
-
-    def fetch(name, progress):
-        fetched.append(name)
-        return ()
-
-    hardware = make_hardware()
-    fetching.fetch = fetch
-    holding = start(hardware, pair=ELSEWHERE, method=endless)
-    wait_until(lambda: holding.begun)
-    first, second = start(hardware), start(hardware, pair=ELSEWHERE)
-    holding.stop.set()
-    for run in (first, second):
-        assert events_of(hardware, run)[-1]["end"]["stopped"] == "length"
-    assert fetched == [ELSEWHERE] * 2
-
-
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(make_hardware):
     hardware = make_hardware(lambda name, progress: tiny_engine(context=64))
     for most, exact in ((LONGEST_PROMPT, False), (64 * len("<19>"), True)):

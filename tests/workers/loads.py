@@ -30,14 +30,14 @@ def stubborn(plan):
         time.sleep(0.002)
 
 
-def tiny(name, progress, sources, *, draft, make=engine_with_draft) -> Engine:
+def tiny(name, progress, *, draft, make=engine_with_draft) -> Engine:
     """Called as `load_engine` is."""
     for drafter in (endless, stubborn):
         METHODS[drafter.__name__] = replace(METHODS["vanilla"], id=drafter.__name__, drafter=drafter)
     return make()
 
 
-def own(name, progress, sources, *, draft, seconds) -> Engine:
+def own(name, progress, *, draft, seconds) -> Engine:
     """The tiny pair, with the tokenizer of one's own models where some are named, which has so many seconds."""
     bounds.TEXT, bounds.MEMORY = seconds, 300_000_000
     engine = tiny_engine()

@@ -6,7 +6,7 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.runs import Lane
-from duoviz.workers.pool import MachineLock, Pool, WorkerSlot
+from duoviz.workers.pool import Pool, WorkerSlot
 from duoviz.workers.request_queue import UNBOUNDED, Job, QueueFull, RequestQueue
 from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, WorkerDied, WorkerGone
 from duoviz.workers.worker import Worker
@@ -85,10 +85,10 @@ def test_the_next_job_goes_to_the_first_free_worker(make):
     pool, begun = make("here", "here")
     first, second, third = submitted(pool, *(run_of() for _ in range(3)))
     wait_until(lambda: len(begun) == 2)
-    assert not third.worker and [pool.queue.ahead(job) for job in (first, second, third)] == [0, 0, 1]
+    assert not third.taken and [pool.queue.ahead(job) for job in (first, second, third)] == [0, 0, 1]
     begun[1].released.set()
     wait_until(lambda: len(begun) == 3)
-    assert begun[2] is begun[1] and third.worker
+    assert begun[2] is begun[1] and third.taken
     begun[0].released.set()
     begun[1].released.set()
     wait_until(lambda: not pool.queue.jobs)
@@ -112,14 +112,14 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     alone, after = submitted(pool, comparison(), run_of())
     here = [slot.worker for slot in pool.slots if slot.machine == "here"]
     here[0].released.set()
-    wait_until(lambda: alone.worker)
+    wait_until(lambda: alone.taken)
     settled()
     # The other worker of this machine still works, and takes nothing more; another machine goes on.
-    assert not alone.begun and not after.worker
+    assert not alone.begun and not after.taken
     here[1].released.set()
     wait_until(lambda: alone.begun)
     settled()
-    assert not after.worker
+    assert not after.taken
     pool.slots[2].worker.released.set()
     wait_until(lambda: after.begun)
     assert pool.slots[2].job is after
@@ -128,22 +128,26 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     assert all(job.future.done() for job in runs)
 
 
-def test_what_measures_before_it_goes_on_is_first_and_then_what_has_the_machine_alone():
-    lock, measuring, comparing = MachineLock(), *(WorkerSlot(start=lambda: Played([])) for _ in range(2))
-    lock.waiting += [measuring, comparing]
-    assert not lock.granted(comparing) and lock.granted(measuring) and not lock.is_open()
-    lock.leave(measuring)
-    lock.sharing.add(measuring)
-    assert not lock.granted(comparing)
-    lock.leave(measuring)
-    assert lock.granted(comparing)
+def test_a_run_that_measures_before_it_goes_on_is_alone_before_a_comparison_that_waits(make):
+    pool, _ = make("here", "here")
+    (slot,) = running(pool, run_of())
+    pool.slots.sort(key=lambda each: each is slot)
+    (alone,) = submitted(pool, comparison())
+    wait_until(lambda: alone.taken)
+    slot.worker.events = [{"type": "exclusive"}]
+    wait_until(lambda: Exclusive in slot.worker.got)
+    settled()
+    assert not alone.begun
+    slot.worker.events = [{"type": "measured"}]
+    slot.worker.released.set()
+    wait_until(lambda: alone.begun)
 
 
 def test_a_comparison_that_is_stopped_while_it_waits_lets_others_go_on(make):
     pool, _ = make("here", "here")
     running(pool, run_of())
     alone, after = submitted(pool, comparison(), run_of())
-    wait_until(lambda: alone.worker)
+    wait_until(lambda: alone.taken)
     alone.stop.set()
     alone.future.result(timeout=20)
     wait_until(lambda: after.begun)
@@ -156,16 +160,16 @@ def test_first_costs_are_measured_alone_one_worker_after_another(make):
     idle = next(slot for slot in pool.slots if slot.job is None)
     idle.worker.asks_exclusive = True
     measuring, after = submitted(pool, run_of(), run_of())
-    wait_until(lambda: idle in idle.lock.waiting)
+    wait_until(lambda: idle.use == "waits")
     settled()
     assert Exclusive not in idle.worker.got
     begun[0].released.set()
     wait_until(lambda: Exclusive in idle.worker.got)
     settled()
-    assert not after.worker
+    assert not after.taken
     idle.worker.events = [{"type": "measured"}]
     wait_until(lambda: after.begun)
-    assert measuring.worker and other.future.done()
+    assert measuring.taken and other.future.done()
 
 
 def test_a_worker_that_cannot_load_its_first_pair_tries_again_when_a_job_comes(make):
@@ -200,7 +204,7 @@ def test_a_machine_that_leaves_is_done_without(make):
     assert first.error == "It died. Start the run again; other runs go on." and not second.future.done()
     (third,) = submitted(pool, run_of())
     wait_until(lambda: pool.slots == [stays])
-    assert not third.worker and pool.queue.workers == 1
+    assert not third.taken and pool.queue.workers == 1
     stays.start = no_more
     stays.worker.close()
     wait_until(lambda: third.future.done())

@@ -89,7 +89,7 @@ def test_with_two_workers_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
     first, second, third, fourth = jobs = [job(name) for name in "abcd"]
     queue = filled(*jobs, workers=2)
     assert [queue.ahead(each) for each in jobs] == [0, 0, 1, 2] and queue.peek() is first
-    first.worker = second.worker = "busy"
+    first.taken = second.taken = True
     assert queue.peek() is third and queue.ahead(second) == 0
     alone = job("e", task=Comparison(pair="embedded", prompt="hello", lanes=(), raw=False, repeats=1))
     queue.add(alone)

@@ -95,7 +95,7 @@ def served():
     with pytest.MonkeyPatch.context() as patch, forking():
         for name in ("endless", "stubborn"):
             patch.setitem(METHODS, name, METHODS["vanilla"])
-        tiny("", None, None, draft=False, make=lambda: None)
+        tiny("", None, draft=False, make=lambda: None)
         patch.setitem(sys.modules, "spaces", spaces)
         patch.setattr(zero, "available_cores", lambda: [core, core])
         slots = zero.zero_slots("embedded", "2", 60, lambda name: engine_with_draft().pair)
