@@ -11,16 +11,12 @@ from xml.etree import ElementTree
 import pytest
 
 from duoviz.__main__ import main
-from duoviz.decoding import METHODS
 from duoviz.lab import shipping
-from duoviz.lab.plan import label_of, look_of
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
 from duoviz.lab.shipping import kept_view, ship, shipped, view_of
-from duoviz.lab.values import average, phi, rows_of, tasks_of
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.release.pages import BEGIN, END, with_speeds
-from tests.release.picture import ROW, TOP, WIDTH
 from tests.release.sitting import put
 
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
@@ -88,29 +84,19 @@ def test_a_release_writes_the_readmes_tables(finished, tmp_path):
     for folder in (STORY, LESSONS, GAME):
         made = [file.name for file in (root / "assets" / "traces" / folder.name).iterdir()]
         assert sorted(made) == sorted(file.name for file in folder.iterdir())
-    picture = root / "assets" / "speed-ups.svg"
-    text, rows = readme.read_text(), load(finished).rows
+    text = readme.read_text()
     before, _, rest = text.partition(BEGIN)
     summary, _, after = rest.partition(END)
     assert (before, after) == ("# Title\n\nBefore.\n\n", "\n\nAfter.\n") and "old" not in summary
-    block = page.read_text()
-    over_all, _, by_task = block.partition("by task:")
-    lines = lines_of(over_all)
+    over_all, _, by_task = page.read_text().partition("by task:")
     # The README's table has the methods alone, and the same figures.
     for label, (speed, tau, over) in list(lines_of(summary).items())[2:]:
-        assert lines[label][:1] + lines[label][2:4] == [speed, tau, over]
-    for lane in ("vanilla", "duodecoding", "vanilla-target-cores"):
-        mine, tasks = rows_of(rows, lane), tasks_of(rows)
-        speed, _, _, over, over_same = lines[label_of(lane)]
-        assert float(speed) == round(average(mine, tasks).value, 1)
-        assert float(over) == round(phi(mine, rows_of(rows, "vanilla"), tasks).value, 2)
-        assert float(over_same) == round(phi(mine, rows_of(rows, "vanilla-target-cores"), tasks).value, 2)
-    assert "are vanilla's text, token for token" in block and "| DuoDecoding |" in by_task
-    asked = len({row["question_id"] for row in rows})
-    assert f"{asked} prompts of 5 tasks, up to 12 tokens, " in block and "This is a quick run" in block
-    assert "DuoTree (sequential in all answers)" in lines and "as an estimate" in by_task
-    check_picture(picture.read_text(), rows)
-    assert "](assets/speed-ups.svg)" in summary and "](../assets/speed-ups.svg)" in block
+        assert lines_of(over_all)[label][:1] + lines_of(over_all)[label][2:4] == [speed, tau, over]
+    assert "are vanilla's text, token for token" in over_all and "| DuoDecoding |" in by_task
+    assert "This is a quick run" in over_all and "as an estimate" in by_task
+    shown = (root / "assets" / "speed-ups.svg").read_text()
+    assert ElementTree.fromstring(shown).tag.endswith("svg") and all(name in shown for name in ("SpS", "DuoTree"))
+    assert "](assets/speed-ups.svg)" in summary and "](../assets/speed-ups.svg)" in by_task
     # Once more it is the same, and the README's other words stay.
     put(sitting, root)
     assert readme.read_text() == text
@@ -120,24 +106,6 @@ def lines_of(text):
     """The cells of Markdown tables, by the first of each line."""
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
     return {first: rest for first, *rest in filter(None, cells)}
-
-
-def check_picture(text, rows):
-    """Every method has its φ over all tasks in the legend, and a mark for it, the further right the larger it is."""
-    root = ElementTree.fromstring(text)
-    tags = [each.tag.removeprefix("{http://www.w3.org/2000/svg}") for each in root.iter()]
-    assert set(tags) == {"svg", "title", "rect", "text", "path", "polygon"}
-    base, tasks, places = rows_of(rows, "vanilla"), tasks_of(rows), {}
-    for lane in {row["model_id"] for row in rows} & set(METHODS) - {"vanilla"}:
-        over = phi(rows_of(rows, lane), base, tasks).value
-        assert f">{METHODS[lane].title} {over:.2f}<" in text
-        marks = [each.get("points").split() for each in root.iter() if each.get("fill") == look_of(lane).colour]
-        points = [[tuple(map(float, pair.split(","))) for pair in each] for each in marks]
-        assert all(0 <= x <= WIDTH for each in points for x, _ in each)
-        middles = [[sum(each) / len(each) for each in zip(*mark, strict=True)] for mark in points]
-        places[over] = min(middles, key=lambda middle: abs(middle[1] - TOP - ROW / 2))[0]
-    ordered = [places[over] for over in sorted(places)]
-    assert all(left <= right + 1 for left, right in zip(ordered, ordered[1:], strict=False))
 
 
 @pytest.mark.parametrize(
