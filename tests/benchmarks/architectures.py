@@ -7,7 +7,6 @@ the context, one to an end token that only config.json names. Prints what become
 docs/models.md says of all; --write puts it there. Exits with 1 on a defect.
 """
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -37,6 +36,7 @@ from duoviz.models.llama import Llama
 from duoviz.models.load import load_pair
 from duoviz.models.tokenizers import fingerprint
 from duoviz.trace.agreement import Written, agreement, sentence, written
+from tests.benchmarks.harness import arguments, by_transformers
 from tests.models.folders import TEXT, folder, ready
 from tests.release.pages import markdown, replaced
 
@@ -160,22 +160,15 @@ def tiny_pair(name: str, place: Path) -> tuple[Path, Path]:
     return target, draft
 
 
-def by_transformers(target: Path, ids: list[int], count: int) -> Written:
-    """transformers' greedy text after these tokens, with the gap of each token to the next best."""
-    model, prompt = AutoModelForCausalLM.from_pretrained(target, dtype=torch.float32).eval(), torch.tensor([ids])
-    out = model.generate(
-        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, output_logits=True,
-        return_dict_in_generate=True,
-    )  # fmt: skip
-    best = torch.cat(out.logits).topk(2).values
-    return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
+def written_by_transformers(target: Path, ids: list[int], count: int) -> Written:
+    return by_transformers(AutoModelForCausalLM.from_pretrained(target, dtype=torch.float32).eval(), ids, count)
 
 
 def differences(engine: Engine, target: Path, prompt: str, count: int) -> Iterator[str]:
     """Which methods do not write what transformers writes, and how."""
     pair, store = engine.pair, target / "store"
     ids = pair.encode(prompt)
-    theirs = by_transformers(target, ids, min(count, pair.target.context_limit - len(ids)))
+    theirs = written_by_transformers(target, ids, min(count, pair.target.context_limit - len(ids)))
     build_datastore([theirs.ids], store, vocabulary=VOCABULARY, tokenizer=fingerprint(pair.tokenizer.get_vocab()))
     settings = Settings(max_new_tokens=count, rest_datastore=str(store))
     methods = [name for name, method in METHODS.items() if pair.target.supports_tree or not method.trees]
@@ -197,7 +190,7 @@ def all_differences(engine: Engine, target: Path, draft: Path) -> Iterator[str]:
     whole = Engine(replace(engine.pair, eos=frozenset()), draft=engine.draft_beside)
     whole.kept_costs = engine.kept_costs
     yield from differences(whole, target, TEXT[0], CONTEXT)
-    ids = by_transformers(target, engine.pair.encode(TEXT[1]), TOKENS).ids
+    ids = written_by_transformers(target, engine.pair.encode(TEXT[1]), TOKENS).ids
     config = json.loads((target / "config.json").read_text()) | {"eos_token_id": [2, ids[len(ids) // 2]]}
     (target / "config.json").write_text(json.dumps(config))
     yield from differences(ready(load_pair(f"{target} + {draft}")), target, TEXT[1], TOKENS)
@@ -208,7 +201,7 @@ def check(name: str) -> Found:
     with tempfile.TemporaryDirectory() as scratch:
         try:
             target, draft = tiny_pair(name, Path(scratch))
-            by_transformers(target, [3, 4, 5], 4)
+            written_by_transformers(target, [3, 4, 5], 4)
         except Exception as error:  # of transformers, which has its own bounds and defects
             return Found(name, UNTRIED, first_line(error))
         try:
@@ -259,11 +252,9 @@ def listed(all_found: Sequence[Found]) -> str:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser()
-    options.add_argument("names", nargs="*")
-    options.add_argument("--processes", type=int, default=2)
-    options.add_argument("--write", action="store_true")
-    options = options.parse_args()
+    parser = arguments(__doc__, processes=2, write=False)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
     spawn, all_found = multiprocessing.get_context("spawn"), []
     with spawn.Pool(options.processes, on_one_core, (spawn.Value("i", 0),)) as pool:
         for found in pool.imap_unordered(checked, options.names or sorted(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)):

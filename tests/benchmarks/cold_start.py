@@ -1,87 +1,107 @@
 """How long it takes from a start to the first token, with an empty cache and with a full one.
 
-    python -m tests.benchmarks.cold_start [--rounds 3]
+    python -m tests.benchmarks.cold_start [--rounds 3] [--space] [--folder DIR]
 
 The server is started as the README does it, and asked for a run as soon as it answers. The parts are what the command
-line tells while it does the same.
+line tells while it does the same. With --space the server is as near to a Space as one machine comes: the files that
+`python -m duoviz space` would send, and no others, read-only; a new virtual environment of their requirements.txt; uid
+1000 (where this is root, it keeps the right to read); the port of a Space, or another where it is taken. That needs a
+few GB in --folder (default: the temporary folder), and the package index.
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.request
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+from gradio_client import Client
+
+from duoviz import runner
 from tests.app import ROOT, free_port, served
-from tests.benchmarks.harness import arguments
+from tests.benchmarks.harness import arguments, seconds
+from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
 PROMPT = "Why is the sky blue?"
+# What pip has kept would be no download.
+FRESH = {"PIP_NO_CACHE_DIR": "1", "PYTHONUNBUFFERED": "1", "PYTHONPATH": ""}
+SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
-def environment(cache: Path) -> dict[str, str]:
-    # What pip has kept would be no download.
-    return os.environ | {"DUOVIZ_CACHE": str(cache), "PIP_NO_CACHE_DIR": "1", "PYTHONUNBUFFERED": "1"}
+def as_the_readme(folder: Path) -> Callable:
+    """What serves the page; folder: for its cache."""
+    return partial(served, free_port(), FRESH | {"DUOVIZ_CACHE": str(folder / "cache")}, **SILENT)
 
 
-def server_times(cache: Path) -> dict[str, float]:
-    """Seconds from `python app.py` to the page, and to the first token of a run asked for then."""
-    port = free_port()
+def as_a_space(source: Path, python: Path, folder: Path) -> Callable:
+    """The same of a read-only copy; its home outlives it, with the cache in it."""
+    home = folder / "home"
+    return partial(space_served, source, home, python, FRESH | {"DUOVIZ_CACHE": str(home / "cache")}, **SILENT)
+
+
+def server_times(serve: Callable) -> dict[str, float]:
+    """Seconds from `python app.py` to the page, and to the first token and the end of a run asked for then."""
     start = time.perf_counter()
-    with served(port, environment(cache), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-        page = time.perf_counter() - start
-        return {"the page answers": page, "first token in the page": first_text(port) - start}
-
-
-def first_text(port: int) -> float:
-    """When the first token of a run comes, on this process's clock."""
-    url = f"http://127.0.0.1:{port}/gradio_api/call"
-    body = json.dumps({"prompt": PROMPT, "max_new_tokens": 8}).encode()
-    request = urllib.request.Request(f"{url}/v2/generate", body, {"Content-Type": "application/json"})
-    event = json.load(urllib.request.urlopen(request))["event_id"]
-    for line in urllib.request.urlopen(f"{url}/generate/{event}"):
-        if line.startswith(b"data:") and (json.loads(line[5:]) or [{}])[0].get("text"):
-            return time.perf_counter()
-    raise RuntimeError("the run ended without a token")
+    with serve() as (url, _):
+        times = {"the page answers": time.perf_counter() - start}
+        for update in Client(url, verbose=False).submit(prompt=PROMPT, max_new_tokens=32, api_name="/generate"):
+            if update["text"]:
+                times.setdefault("first token in the page", time.perf_counter() - start)
+    return times | {"end of that run, and of the server": time.perf_counter() - start}
 
 
 def command_times(cache: Path) -> dict[str, float]:
     """Seconds of each part that the command line tells of, in order; the last ends with the first token."""
     command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--max-new-tokens", "8"]
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment(cache), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    told = [(start, "importing")]
+    around, pipe = os.environ | FRESH | {"DUOVIZ_CACHE": str(cache)}, subprocess.PIPE
+    told = [(time.perf_counter(), "importing")]
+    with subprocess.Popen(command, cwd=ROOT, env=around, text=True, stdout=pipe, stderr=pipe) as process:
 
-    def listen() -> None:
-        for line in process.stderr:
-            if line[:4].strip().endswith("%"):
-                told.append((time.perf_counter(), line[5:].strip().partition(",")[0]))
+        def listen() -> None:
+            for line in process.stderr:
+                if line[:4].strip().endswith("%"):
+                    told.append((time.perf_counter(), line[5:].strip().partition(",")[0]))
 
-    listener = threading.Thread(target=listen)
-    listener.start()
-    process.stdout.read(1)
-    told.append((time.perf_counter(), ""))
-    process.communicate()
-    listener.join()
+        listener = threading.Thread(target=listen)
+        listener.start()
+        process.stdout.read(1)
+        told.append((time.perf_counter(), ""))
+        process.stdout.read()
+        listener.join()
     parts: dict[str, float] = {}
     for (begin, part), (end, _) in zip(told, told[1:], strict=False):
         parts[part] = parts.get(part, 0.0) + end - begin
     return parts
 
 
+def environment_of(source: Path, venv: Path) -> Path:
+    """The interpreter of a new virtual environment with what a Space's requirements.txt names."""
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    install = [venv / "bin" / "pip", "install", "--quiet", "--no-cache-dir", "-r", source / "requirements.txt"]
+    print(f"{seconds(lambda: subprocess.run(install, check=True)):.1f} s to install what requirements.txt names")
+    return venv / "bin" / "python"
+
+
 def main() -> None:
-    options = arguments(__doc__, rounds=3).parse_args()
+    options = arguments(__doc__, rounds=3, space=False, folder=tempfile.gettempdir()).parse_args()
     found: dict[str, list[dict[str, float]]] = {"empty": [], "full": []}
-    for _ in range(options.rounds):
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        base, start = Path(folder), as_the_readme
+        base.chmod(0o755)
+        if options.space:
+            source = read_only_copy(base / "source")
+            start = partial(as_a_space, source, environment_of(source, base / "venv"))
+        for number in range(options.rounds):
+            place = base / str(number)
+            place.mkdir()
             for rounds in found.values():
-                rounds.append(server_times(Path(folder, "page")) | command_times(Path(folder, "command")))
+                rounds.append(server_times(start(place)) | command_times(place / "command"))
+    print(runner.versions())
     for cache, rounds in found.items():
         print(f"\n{cache} cache: seconds, medians of {len(rounds)}")
         for part in dict.fromkeys(part for times in rounds for part in times):

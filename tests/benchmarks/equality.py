@@ -22,22 +22,9 @@ from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import embedded_target
-from duoviz.models.pair import Pair
 from duoviz.models.registry import EMBEDDED, find_pair
-from duoviz.trace.agreement import VERDICTS, Written, agreement, sentence, written
-from tests.benchmarks.harness import arguments, beginnings, machine, questions, spread
-
-
-def by_transformers(reference, pair: Pair, prompt: str, count: int) -> Written:
-    """Its greedy text, with the gap of each token to the next best."""
-    ids = torch.tensor([pair.encode(prompt)])
-    with on_cores(pair.cores.all):
-        out = reference.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=count, do_sample=False, output_logits=True,
-            return_dict_in_generate=True,
-        )  # fmt: skip
-    best = torch.cat(out.logits).topk(2).values
-    return Written(out.sequences[0, ids.shape[1] :].tolist(), (best[:, 0] - best[:, 1]).tolist())
+from duoviz.trace.agreement import VERDICTS, agreement, sentence, written
+from tests.benchmarks.harness import arguments, beginnings, by_transformers, machine, questions, spread
 
 
 def main() -> int:
@@ -49,20 +36,20 @@ def main() -> int:
     if options.context:
         prompts = beginnings(pair, options.context, options.prompts, python=True)
     known = find_pair(options.pair).target == EMBEDDED and pair.target.device == "cpu"
-    lanes = runs.lanes(
-        options.methods.split(","), Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
-    )
+    settings = Settings(max_new_tokens=options.max_new_tokens, temperature=options.temperature)
+    lanes = runs.lanes(options.methods.split(","), settings)
     reference = None
     if known and not options.temperature and not options.context:
         reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
-    counts: Counter = Counter()
-    positions: Counter = Counter()
+    counts, positions = Counter(), Counter()
     for prompt in prompts:
         rows = list(runner.compare(engine, [prompt], lanes, warmups=0))
         agreements = against_vanilla(engine, rows)
         if reference is not None:
-            theirs = by_transformers(reference, pair, prompt, options.max_new_tokens)
-            delta = engine.rounding_delta(pair.encode(prompt) + rows[0]["token_ids"])
+            ids = pair.encode(prompt)
+            with on_cores(pair.cores.all):
+                theirs = by_transformers(reference, ids, options.max_new_tokens)
+            delta = engine.rounding_delta(ids + rows[0]["token_ids"])
             found = agreement(written(rows[0]["trace"]), theirs, delta)
             agreements.append({"method": "transformers", "cores": "all", **found})
         for found in agreements:

@@ -5,18 +5,22 @@ import importlib.util
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from pydoc_data.topics import topics
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import torch
 
 from duoviz import runner
 from duoviz.models.pair import Pair
+from duoviz.trace.agreement import Written
 
 PROMPTS = Path("assets/prompts")
-On, T = TypeVar("On"), TypeVar("T")
+On, Key, T = TypeVar("On"), TypeVar("Key"), TypeVar("T")
 HAS_LLAMA_CPP = importlib.util.find_spec("llama_cpp") is not None
 
 
@@ -51,18 +55,30 @@ def beginnings(pair: Pair, tokens: int, count: int, *, python: bool) -> list[str
     return [pair.tokenizer.decode(pair.tokenized([text[: 6 * tokens]], raw=True)[:tokens]) for text in texts]
 
 
-def alternated(works: Mapping[str, Callable[[On], T]], items: Sequence[On], *, first: int = 0) -> dict[str, list[T]]:
+def alternated(works: Mapping[Key, Callable[[On], T]], items: Sequence[On], *, first: int = 0) -> dict[Key, list[T]]:
     """What each of the works made of each item; every second item goes through them backwards.
 
     first: the number of the first item.
     """
-    found: dict[str, list[T]] = {name: [] for name in works}
+    found: dict[Key, list[T]] = {name: [] for name in works}
     for number, item in enumerate(items, first):
         for name in list(works)[:: -1 if number % 2 else 1]:
             found[name].append(works[name](item))
         if len(items) > 1:
             print(f"{number + 1 - first} of {len(items)}", end="\r", flush=True)
     return found
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def milliseconds(works: Mapping[Key, Callable[[], object]], rounds: int) -> dict[Key, float]:
+    """The median time of each of the works over rounds in which all take turns, after two rounds to warm up."""
+    times = [{key: 1e3 * seconds(work) for key, work in works.items()} for _ in range(2 + rounds)]
+    return {key: median(each[key] for each in times[2:]) for key in works}
 
 
 def ratios(mine: Sequence[float], bases: Sequence[float]) -> list[float]:
@@ -79,6 +95,17 @@ def machine(pair: Pair) -> str:
     """Versions, cores, the target's device with its threads, and the precisions."""
     device = pair.target_device_label(pair.cores.all)
     return f"{runner.versions()}, {pair.cores}, {device}, {pair.target.precision}, draft {pair.draft.precision}"
+
+
+def by_transformers(model: Any, ids: list[int], count: int) -> Written:
+    """transformers' greedy text after these tokens, with the gap of each token to the next best."""
+    prompt = torch.tensor([ids])
+    out = model.generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, output_logits=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    best = torch.cat(out.logits).topk(2).values
+    return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
 
 
 @contextmanager

@@ -11,10 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from statistics import median
 from unittest.mock import patch
-
-import numpy as np
 
 from duoviz import Engine, Settings, load_engine, runner
 from duoviz.decoding import METHODS, drafting, loop
@@ -26,11 +23,10 @@ from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.speculative import Speculative
 from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.models.cores import on_cores
-from duoviz.models.team import Team, team
-from duoviz.models.tiles import PANEL
+from duoviz.models.team import Team
 from duoviz.trace.record import Recorder
-from tests.benchmarks.forward import products, seconds
-from tests.benchmarks.harness import arguments, machine, questions
+from tests.benchmarks.forward import products_of
+from tests.benchmarks.harness import arguments, machine, milliseconds, questions
 
 # A part's functions; those of a draft's step come first.
 PARTS: dict[str, list[tuple[object, str]]] = {
@@ -56,7 +52,6 @@ class OwnTimes:
 
     def __init__(self):
         self.seconds: Counter = Counter()
-        self.calls: Counter = Counter()
         self.stack: list[tuple[str, float]] = [("else", 0.0)]
 
     def timed(self, part: str, function: Callable) -> Callable:
@@ -71,7 +66,6 @@ class OwnTimes:
                 taken = time.perf_counter() - begin
                 inner = self.stack.pop()[1]
                 self.seconds[name] += taken - inner
-                self.calls[name] += 1
                 caller, before = self.stack[-1]
                 self.stack[-1] = caller, before + taken
 
@@ -110,20 +104,19 @@ def parts_of(engine: Engine, method: str, prompts: list[str], settings: Settings
     }
 
 
-def products_of(engine: Engine, rows: int, *, rounds: int = 40) -> str:
+def products_after_target(engine: Engine, rows: int, *, rounds: int = 40) -> str:
     """Milliseconds of a draft step's products, the first after a pass of the target and the next, in words."""
-    target, weights = engine.pair.target, engine.draft(beside=False).model.model.decoder.weights
-    wide = max(weights.qkv.shape[1], weights.gate_up.shape[1]) * PANEL
-    shapes = weights.attention_norm.shape[1], weights.down.shape[2] * weights.down.shape[4], wide, 8192
-    buffers = [np.ones((rows, columns), np.float32) for columns in shapes]
-    workers, times = team(engine.draft(beside=False).model.model.decoder.most_threads(rows)), []
+    target, decoder = engine.pair.target, engine.draft(beside=False).model.model.decoder
     target.crop(0)
-    for _ in range(rounds):
+
+    def after_target() -> None:
         target.forward([3])
         target.crop(0)
-        times.append([1e3 * seconds(lambda: workers.run(products, weights, *buffers)) for _ in range(3)])
-    first, *others = (median(each) for each in zip(*times[2:], strict=True))
-    return f"{rows} rows {first:.3f}, then {others[-1]:.3f} ms"
+
+    works = {"target": after_target}
+    works |= dict.fromkeys(("first", "second", "third"), products_of(decoder.weights, rows, decoder.most_threads(rows)))
+    taken = milliseconds(works, rounds)
+    return f"{rows} rows {taken['first']:.3f}, then {taken['third']:.3f} ms"
 
 
 def main() -> None:
@@ -140,7 +133,10 @@ def main() -> None:
     for part in [*PARTS, "else", "Python", "iteration", "steps", "rows", "step"]:
         print(f"{part:24} " + "".join(f"{found[name][part]:12.3f}" for name in names))
     with on_cores(engine.pair.cores.all):
-        print("\na draft step's products on all cores: " + "; ".join(products_of(engine, rows) for rows in (1, 2, 4)))
+        print(
+            "\na draft step's products on all cores: "
+            + "; ".join(products_after_target(engine, rows) for rows in (1, 2, 4))
+        )
     engine.close()
 
 

@@ -1,18 +1,19 @@
 """duoviz beside transformers' generate and llama.cpp, all taking turns on the same prompts, greedy.
 
     python -m tests.benchmarks.peers [--prompts 14] [--max-new-tokens 96] [--methods NAME,…]
-                                     [--contexts 500,4000] [--python]
+                                     [--contexts 500,4000] [--python] [--watched]
 
 transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
 `llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. With
 --contexts the prompts are so many tokens of this project's documentation, with --python of Python's help topics; then
-only llama.cpp in float32 on all cores takes part, and reading the prompt and the speed after it stand apart. Medians
-over prompts; the ratios are to what has as many cores, on the same prompt.
+only llama.cpp in float32 on all cores takes part. With --watched transformers also runs while its runs become traces.
+Medians over prompts; the ratios are to what has as many cores, on the same prompt.
 """
 
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -22,9 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from duoviz import Engine, runner, runs
+from duoviz.adapters import transformers_runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
@@ -58,15 +60,15 @@ class Written(NamedTuple):
 
     @property
     def speed_after_first(self) -> float:
-        return (len(self.ids) - 1) / (self.seconds - (self.first or 0.0))
+        return (len(self.ids) - 1) / (self.seconds - self.first)
 
 
 # What writes a text after a prompt.
 Peer = Callable[[str], Written]
 
 
-def transformers_peers(pair: Pair, count: int) -> Iterator[tuple[str, Peer]]:
-    """transformers.generate, greedy, float32, on all cores; count: of new tokens."""
+def transformers_peers(pair: Pair, count: int, *, watched: bool) -> Iterator[tuple[str, Peer]]:
+    """transformers.generate, greedy, float32, on all cores, and if asked for each watched too; count: of new tokens."""
     model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     with tempfile.TemporaryDirectory() as folder:
         export_assistant(DRAFT_FOLDER, embedded_target(), Path(folder))
@@ -75,17 +77,24 @@ def transformers_peers(pair: Pair, count: int) -> Iterator[tuple[str, Peer]]:
     assistant.generation_config.num_assistant_tokens = BUDGET
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0
+    watch = partial(transformers_runs.watch, model, AutoTokenizer.from_pretrained(embedded_target()))
 
-    def write(prompt: str, **options) -> Written:
+    def write(prompt: str, *, beside=nullcontext, **options) -> Written:
         with on_cores(pair.cores.all):
             start = time.perf_counter()
             ids = pair.encode(prompt)
-            out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, **options)
+            with beside():
+                out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, **options)
             return Written(out[0, len(ids) :].tolist(), None, time.perf_counter() - start)
 
-    yield "transformers", write
-    yield "transformers, prompt lookup", partial(write, prompt_lookup_num_tokens=10, max_matching_ngram_size=3)
-    yield f"transformers, assistant γ={BUDGET}", partial(write, assistant_model=assistant)
+    for name, given in {
+        "transformers": {},
+        "transformers, prompt lookup": {"prompt_lookup_num_tokens": 10, "max_matching_ngram_size": 3},
+        f"transformers, assistant γ={BUDGET}": {"assistant_model": assistant},
+    }.items():
+        yield name, partial(write, **given)
+        if watched:
+            yield f"{name}, watched", partial(write, beside=watch, **given)
 
 
 def gguf_files() -> tuple[Path, Path]:
@@ -140,27 +149,26 @@ def bases_of(name: str, found: dict[str, list[Written]]) -> tuple[list[Written],
     return found["vanilla" + one], found.get(PEER + one, [])
 
 
+HEADS = ["", "tokens/s", "over vanilla", f"over {PEER}", "vanilla's very text", "first token, s", f"over {PEER}",
+         "tokens/s after it", "over vanilla", "τ"]  # fmt: skip
+
+
 def report(found: dict[str, list[Written]]) -> str:
-    """Each lane's median speed, how many times vanilla's and the peer's it is, and how often its text is vanilla's."""
-    lines = []
-    for name, mine in found.items():
-        speeds = [[each.speed for each in written] for written in (mine, *bases_of(name, found))]
-        same = sum(one.ids == base.ids for one, base in zip(mine, found["vanilla"], strict=True))
-        factors = [over(speeds[0], base) for base in speeds[1:]]
-        lines.append([name, f"{median(speeds[0]):.1f}", *factors, f"{same} of {len(mine)}"])
-    return markdown(["", "tokens/s", "over vanilla", f"over {PEER}", "vanilla's very text"], lines)
-
-
-def report_reading(found: dict[str, list[Written]]) -> str:
-    """Each lane's median time to the first token, its speed from there on, and how many times the others' they are."""
+    """Each lane's medians over prompts, how many times the others' they are, and how often its text is vanilla's."""
     lines = []
     for name, mine in found.items():
         vanilla, peer = bases_of(name, found)
-        firsts = [[each.first for each in written] for written in (mine, peer)]
-        speeds = [[each.speed_after_first for each in written] for written in (mine, vanilla)]
-        reading, speed = [f"{median(firsts[0]):.2f}", over(*firsts)], [f"{median(speeds[0]):.1f}", over(*speeds)]
-        lines.append([name, *reading, *speed, f"{median(each.tau for each in mine):.2f}"])
-    return markdown(["", "first token, s", f"over {PEER}", "tokens/s after it", "over vanilla", "τ"], lines)
+        speeds = [[each.speed for each in written] for written in (mine, vanilla, peer)]
+        same = sum(one.ids == base.ids for one, base in zip(mine, found["vanilla"], strict=True))
+        line = [name, f"{median(speeds[0]):.1f}", *(over(speeds[0], base) for base in speeds[1:])]
+        line += [f"{same} of {len(mine)}"]
+        if all(each.first is not None and len(each.ids) > 1 for each in (*mine, *vanilla)):
+            firsts = [[each.first for each in written] for written in (mine, peer)]
+            after = [[each.speed_after_first for each in written] for written in (mine, vanilla)]
+            line += [f"{median(firsts[0]):.2f}", over(*firsts), f"{median(after[0]):.1f}", over(*after)]
+            line += [f"{median(each.tau for each in mine):.2f}"]
+        lines.append(line + ["–"] * (len(HEADS) - len(line)))
+    return markdown(HEADS, lines)
 
 
 def ours(engine: Engine, lane: runner.Lane, prompt: str) -> Written:
@@ -170,13 +178,14 @@ def ours(engine: Engine, lane: runner.Lane, prompt: str) -> Written:
 
 
 def main() -> None:
-    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS, contexts="", python=False).parse_args()
+    ways = {"contexts": "", "python": False, "watched": False}
+    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS, **ways).parse_args()
     engine, count = load_engine(), options.max_new_tokens
     contexts = [int(context) for context in options.contexts.split(",") if context]
     lanes = runs.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
     works = {lane.name: partial(ours, engine, lane) for lane in lanes}
-    works |= {} if contexts else transformers_peers(engine.pair, count)
+    works |= {} if contexts else transformers_peers(engine.pair, count, watched=options.watched)
     if HAS_LLAMA_CPP:
         peers = llama_cpp_peers(engine.pair, count, max(contexts, default=0))
         works |= {name: peer for name, peer in peers if name == PEER or not contexts}
@@ -187,7 +196,7 @@ def main() -> None:
     for title, prompts in (asked or {"questions": spread(questions(6), options.prompts)}).items():
         alternated(works, prompts[:1])
         found = alternated(works, prompts)
-        print(f"\n{title}\n\n{report_reading(found) if contexts else report(found)}")
+        print(f"\n{title}\n\n{report(found)}")
 
 
 if __name__ == "__main__":

@@ -68,6 +68,24 @@ def answer_module(route, *, html):
         route.fulfill(status=404)
 
 
+def press(page, name):
+    """Click the button of this name."""
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def is_at(node, **data):
+    """Wait until a part of the page says so of itself, in its data."""
+    for name, value in data.items():
+        expect(node).to_have_attribute(f"data-{name}", value if isinstance(value, re.Pattern) else str(value))
+
+
+def open_menu(page, menu=".dv-menu-files"):
+    """Open a menu, and wait: the browser tells the page of the opening in a task of its own."""
+    if not page.locator(f"{menu}[open]").count():
+        page.locator(f"{menu} summary").click()
+        settle(page)
+
+
 def settle(page):
     """Wait until what was asked for is drawn."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -196,8 +214,8 @@ READ_ITERATIONS = """async () => {
 
 def show(page, url, method):
     page.goto(url)
-    page.get_by_role("button", name=method, exact=True).click()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    press(page, method)
+    shown(page, state="done")
     page.mouse.move(600, 400)
 
 
@@ -211,15 +229,19 @@ def load(page, path):
     page.locator(".dv input[type=file]").set_input_files(path)
 
 
-def download(page, button, folder):
-    """Press one of the buttons of the menu Files, and keep what it saves."""
-    if not page.locator(".dv-menu-files[open]").count():
-        page.locator(".dv-menu-files summary").click()
+def saved_by(page, act, folder):
+    """What a button saves: its name, or what presses it."""
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=button, exact=True).click()
+        act() if callable(act) else press(page, act)
     path = folder / waiting.value.suggested_filename
     waiting.value.save_as(path)
     return path
+
+
+def download(page, button, folder, menu=".dv-menu-files"):
+    """What one of a menu's buttons saves."""
+    open_menu(page, menu)
+    return saved_by(page, button, folder)
 
 
 # A film's size and length, and whether anything is drawn in its middle.
@@ -253,9 +275,15 @@ def send(page, events):
     page.evaluate("events => events.forEach(window.send)", events)
 
 
-def shown(page, attribute, value):
+def shown(page, **data):
     """Wait until the visualizer says so of itself."""
-    expect(page.locator(".dv")).to_have_attribute(f"data-{attribute}", str(value))
+    is_at(page.locator(".dv"), **data)
+
+
+def move_to(page, iteration):
+    """Move the slider, and see the iteration."""
+    page.locator(".dv-slider").fill(str(iteration))
+    shown(page, shown=iteration)
 
 
 # A race.

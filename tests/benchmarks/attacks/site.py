@@ -1,8 +1,7 @@
-"""The server that is attacked, which is started here on loopback, and the list of attacks."""
+"""The server that is attacked, which is started here on loopback."""
 
 import http.client
 import json
-import socket
 import subprocess
 import time
 from collections import Counter
@@ -10,8 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psutil
@@ -21,14 +18,7 @@ from tests.app import free_port, served
 from tests.web.served import Page
 
 CALL, JOIN = "/gradio_api/call/v2/generate", "/gradio_api/queue/join"
-# How much of one core other programs may take while a time is measured.
-OTHERS_ALLOWED = 0.15
 VISITOR = {"prompt": "Why is the sky blue?", "method": "vanilla", "max_new_tokens": 16}
-BUSY = "other programs keep this machine busy, so no time says anything: run this on a quiet one"
-
-
-class Busy(RuntimeError):
-    """The machine is too busy for a time to say anything."""
 
 
 class Site(Page):
@@ -52,53 +42,22 @@ class Site(Page):
         summary = client.predict(**VISITOR | changes, api_name="/generate")
         return time.monotonic() - begin, summary
 
-    def undisturbed(self, client: Client) -> float | None:
-        """Seconds that a visitor's run takes; None where other programs of this machine took much of it meanwhile."""
-        begin, others = time.monotonic(), self.others()
-        seconds = self.run_of(client)[0]
-        share = (self.others() - others) / (time.monotonic() - begin)
-        return seconds if share < OTHERS_ALLOWED else None
-
-    def usual(self, client: Client, runs: int = 5) -> float:
-        """Seconds that a visitor's run of 16 tokens usually takes: the median of some undisturbed ones.
-
-        Raises Busy where the machine has no quiet moment for them.
-        """
-        found: list[float] = []
-        for _ in range(20 * runs):
-            if (seconds := self.undisturbed(client)) is not None:
-                found.append(seconds)
-            if len(found) == runs:
-                return median(found)
-        raise Busy(BUSY)
-
-    def others(self) -> float:
-        """Seconds of processor time that everything but the server and this program has had."""
-        total = psutil.cpu_times()
-        own = [*self.family(), psutil.Process(), *psutil.Process().children(recursive=True)]
-        times = {each.pid: each.cpu_times() for each in own if each.is_running()}
-        return sum(total) - total.idle - total.iowait - sum(each.user + each.system for each in times.values())
-
     def family(self) -> list[psutil.Process]:
         """The server's process and those that it started."""
         server = psutil.Process(self.process.pid)
         return [server, *server.children(recursive=True)]
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(self.address, 10)
 
     def flood(
         self,
         count: int,
         bodies: Callable[[int], object] = lambda number: None,
         *,
-        path: str | Sequence[str] = CALL,
+        paths: Sequence[str] = (CALL,),
         method: str = "POST",
         connections: int = 64,
         **headers: str,
     ) -> dict:
         """Send `count` requests over so many connections, to the paths in turn; how often each status came."""
-        paths = [path] if isinstance(path, str) else path
         numbers, statuses = iter(range(count)), []
         headers = {"Content-Type": "application/json"} | headers
 
@@ -126,9 +85,6 @@ class Site(Page):
         """Megabytes that the server and the processes that it started hold."""
         return sum(each.memory_full_info().pss for each in self.family()) / 1e6
 
-    def alive(self) -> bool:
-        return self.process.poll() is None
-
 
 @contextmanager
 def started(kind: str, folder: Path) -> Iterator[Site]:
@@ -136,33 +92,3 @@ def started(kind: str, folder: Path) -> Iterator[Site]:
     log, space = folder / f"{kind}.log", {"SPACE_ID": "someone/duoviz"} if kind == "space" else {}
     with log.open("w") as output, served(free_port(), space, stdout=output, stderr=output) as (url, process):
         yield Site(url, log, process, kind)
-
-
-class Result(NamedTuple):
-    """What was done and what came of it, each a few words; held: whether what must hold did, None: not known."""
-
-    done: str
-    result: str
-    held: bool | None
-
-
-class Attack(NamedTuple):
-    """One attack. item: what the report calls it. kind: the server it needs, as at home or as on a Space."""
-
-    item: str
-    must_hold: str
-    kind: str
-    run: Callable[..., Result]
-
-
-ATTACKS: list[Attack] = []
-
-
-def attack(item: str, must_hold: str, *, kind: str = "local") -> Callable:
-    """Add a function of a running `Site` to the list; it returns a Result, or several."""
-
-    def add(run: Callable) -> Callable:
-        ATTACKS.append(Attack(item, must_hold, kind, run))
-        return run
-
-    return add

@@ -52,9 +52,9 @@ def space_port() -> int:
 def space_served(
     source: Path, home: Path, python: str | Path, environment: dict[str, str], **options: Any
 ) -> Iterator[tuple[str, subprocess.Popen]]:
-    """See `served`; source: a `read_only_copy`, home: an empty folder to be made, python: what runs it."""
+    """See `served`; source: a `read_only_copy`, home: a folder that is made, python: what runs it."""
     prefix, uid = without_rights()
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     if os.getuid() == 0:
         os.chown(home, uid, uid)
     environment |= {"SPACE_ID": "someone/duoviz", "HOME": str(home), "TMPDIR": str(home)}

@@ -5,14 +5,15 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import READ_ITERATIONS, download, load, play_film, saved_to, settle, show, shown
+from tests.e2e import pages
+from tests.e2e.pages import download, load, move_to, open_menu, press, saved_by, saved_to, show, shown
 
 
 def view_of(page):
     """All that is shown of a run."""
     numbers = page.locator("[data-number]:not([data-number=phi])").all_inner_texts()
     texts = [page.locator(part).inner_text() for part in (".dv-text-box", ".dv-message")]
-    return numbers, texts, page.evaluate(READ_ITERATIONS)
+    return numbers, texts, page.evaluate(pages.READ_ITERATIONS)
 
 
 DROP = """([name, text]) => {
@@ -23,29 +24,26 @@ DROP = """([name, text]) => {
 
 
 def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing(page, methods_page, traces, tmp_path):
+    def is_shown(method):
+        shown(page, method=method, iterations=len(traces[method]["iterations"]), state="done")
+
     show(page, methods_page, "duodecoding")
     path = download(page, "Save trace", tmp_path)
     assert path.name.endswith(".duoviz.json")
     assert json.loads(path.read_text()) == traces["duodecoding"]
     before, message = view_of(page), page.locator(".dv-files-message")
-    page.get_by_role("button", name="rest", exact=True).click()
-    shown(page, "method", "rest")
-    shown(page, "state", "done")
+    press(page, "rest")
+    is_shown("rest")
     page.mouse.move(600, 400)
     load(page, path)
-    shown(page, "method", "duodecoding")
-    shown(page, "iterations", len(traces["duodecoding"]["iterations"]))
-    shown(page, "state", "done")
+    is_shown("duodecoding")
     assert view_of(page) == before
     # A file can be dropped, too.
     page.evaluate(DROP, ["a.duoviz.json", json.dumps(traces["lookahead"])])
     expect(message).to_have_text("Shown: the file a.duoviz.json.")
-    shown(page, "method", "lookahead")
-    shown(page, "state", "done")
-    shown(page, "iterations", len(traces["lookahead"]["iterations"]))
-    page.get_by_role("button", name="Back to your run").click()
-    shown(page, "method", "rest")
-    shown(page, "iterations", len(traces["rest"]["iterations"]))
+    is_shown("lookahead")
+    press(page, "Back to your run")
+    is_shown("rest")
     expect(page.get_by_role("button", name="Back to your run")).to_be_hidden()
     text = page.locator(".dv-token").all_inner_texts()
     bad = traces["duodecoding"] | {"iterations": [*traces["duodecoding"]["iterations"][:4], None]}
@@ -56,17 +54,15 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
     load(page, tmp_path / "huge.json")
     expect(message).to_have_text("This file has 51 MB, and a trace may have at most 50 MB.")
     assert page.locator(".dv-token").all_inner_texts() == text
-    shown(page, "iterations", len(traces["rest"]["iterations"]))
+    is_shown("rest")
 
 
 SVG = "{http://www.w3.org/2000/svg}"
+# What each part's picture draws, and says.
 PICTURES = {
-    "Tree": ("dv-node", ["DuoDecoding, iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
-    "Timeline": (
-        "dv-bar",
-        ["DuoDecoding: ", "target forward pass, tokens", "draft step, tokens", "end of an iteration"],
-    ),
-    "Charts": ("dv-line", ["DuoDecoding: ", "tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
+    "Tree": ("dv-node", ["iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
+    "Timeline": ("dv-bar", ["target forward pass, tokens", "draft step, tokens", "end of an iteration"]),
+    "Charts": ("dv-line", ["tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
 }
 
 
@@ -83,9 +79,10 @@ def test_pictures_are_saved(page, methods_page, traces, tmp_path):
         assert (part == "Tree") == bool(labels)
         assert all("unicode-bidi:isolate" in each.get("style").replace(": ", ":") for each in labels)
         assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
-        told = "".join(picture.itertext())
-        assert f"“{traces['duodecoding']['header']['prompt']}”" in told and all(each in told for each in words)
         # What the marks mean stands under the drawing, and what was asked above.
+        told = "".join(picture.itertext())
+        asked = ["DuoDecoding", f"“{traces['duodecoding']['header']['prompt']}”"]
+        assert all(each in told for each in [*asked, *words])
         width, height = (float(picture.get(side)) for side in ("width", "height"))
         top = min(float(each.get("y")) for each in drawings)
         bottom = max(float(each.get("y")) + float(each.get("height")) for each in drawings)
@@ -96,20 +93,17 @@ def test_pictures_are_saved(page, methods_page, traces, tmp_path):
 
 
 def film(page, first, last):
-    if not page.locator(".dv-menu-files[open]").count():
-        page.locator(".dv-menu-files summary").click()
-        # The browser tells the page of the opening in a task of its own, and then the fields are filled.
-        settle(page)
+    open_menu(page)
     page.get_by_label("First iteration of the film").fill(first)
     page.get_by_label("Last iteration of the film").fill(last)
-    page.get_by_role("button", name="Save as film").click()
+    press(page, "Save as film")
 
 
 def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
     message, last = page.locator(".dv-files-message"), len(traces["duodecoding"]["iterations"]) - 1
-    page.locator(".dv-slider").fill("2")
-    page.locator(".dv-menu-files summary").click()
+    move_to(page, 2)
+    open_menu(page)
     expect(page.get_by_label("First iteration of the film")).to_have_value("2")
     for wrong in (("4", "3"), ("0", str(last + 1)), ("", "3")):
         film(page, *wrong)
@@ -118,17 +112,14 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     film(page, "0", str(last))
     expect(message).to_contain_text("seconds. Keep this page visible.")
     assert page.locator(".dv-backstage .dv-bar").first.bounding_box()["x"] < 0
-    page.get_by_role("button", name="Cancel").click()
+    press(page, "Cancel")
     expect(message).to_have_text("Cancelled: no film was saved.")
-    with page.expect_download() as waiting:
-        film(page, "3", "3")
-    name = waiting.value.suggested_filename
-    waiting.value.save_as(tmp_path / name)
-    assert name.startswith("duoviz-duodecoding-") and name.endswith("-iterations-3-to-3.webm")
-    expect(message).to_have_text(f"Saved as {name}.")
+    path = saved_by(page, lambda: film(page, "3", "3"), tmp_path)
+    assert path.name.startswith("duoviz-duodecoding-") and path.name.endswith("-iterations-3-to-3.webm")
+    expect(message).to_have_text(f"Saved as {path.name}.")
     # What its slides show is told by those of test_slowly.py, whatever the machine's speed.
-    saved = play_film(page, tmp_path / name)
+    saved = pages.play_film(page, path)
     assert saved["size"] == [1280, 720] and saved["duration"] >= 2.9 and saved["isDrawn"]
     # Filming has left the page as it was.
-    shown(page, "shown", 2)
+    shown(page, shown=2)
     assert page.locator(".dv-backstage").count() == 0

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT
 from duoviz.web.replay import replay_frame, replay_page
-from tests.e2e.pages import download, fits, show, shown
+from tests.e2e.pages import download, fits, move_to, open_menu, show, shown
 from tests.tiny import DigitTokenizer
 
 HOSTILE = [
@@ -41,11 +41,10 @@ def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, me
     replay.on("request", lambda request: requests.append(request.url))
     replay.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     replay.goto(saved.as_uri())
-    shown(replay, "state", "done")
+    shown(replay, state="done")
     assert told(replay) == before
     expect(replay.locator(".dv-origin")).to_contain_text("A recording, not a live run. DuoDecoding, recorded on")
-    replay.keyboard.press("Home")
-    shown(replay, "shown", 0)
+    move_to(replay, 0)
     replay.keyboard.press(" ")
     expect(replay.locator(".dv")).not_to_have_attribute("data-shown", "0")
     replay.keyboard.press(" ")
@@ -69,7 +68,7 @@ def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tr
     blocked = []
     page.on("console", lambda message: blocked.append(message.text) if "Content Security" in message.text else None)
     page.goto(file.as_uri())
-    shown(page, "state", "done")
+    shown(page, state="done")
     written = "".join(page.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
     assert all(text in written for text in HOSTILE)
     expect(page.locator(".dv-origin q")).to_have_text(HOSTILE[1])
@@ -117,14 +116,12 @@ def test_times_that_are_not_known_are_not_shown(page, tmp_path):
     file = tmp_path / "replay.html"
     file.write_text(replay_without_times(), encoding="utf-8")
     page.goto(file.as_uri())
-    shown(page, "state", "done")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
+    shown(page, state="done")
+    move_to(page, 1)
     seen = page.evaluate("document.body.innerText")
     page.keyboard.press(" ")
-    expect(page.locator(".dv")).to_have_attribute("data-shown", "2")
-    expect(page.locator(".dv")).to_have_attribute("data-playing", "no")
-    page.locator("summary", has_text="Files").click()
+    shown(page, shown=2, playing="no")
+    open_menu(page)
     page.keyboard.press("s")
     seen += page.evaluate("document.body.innerText")
     # Neither has its probabilities.

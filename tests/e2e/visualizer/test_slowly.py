@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from tests.e2e.pages import send, settle, shown
+from tests.e2e.pages import move_to, send, settle, shown
 from tests.tiny import tiny_engine
 from tests.trace.made import events_of
 from tests.web.front.runs import recorded, telling
@@ -20,13 +20,11 @@ SLIDES = """async ([trace, events, position]) => {
   const slides = createSlides(root, state, { from: position, to: position });
   await nextFrame();
   await nextFrame();
-  const [seen, begin] = [[], trace.iterations[position - 1].sync];
+  const [seen, iteration, begin] = [[], trace.iterations[position], trace.iterations[position - 1].sync];
   for (let picture = slides.next(0); picture; picture = slides.next(0.1)) {
     const drawn = new DOMParser().parseFromString(picture.text, "image/svg+xml");
     const part = slides.part();
-    const { sync } = trace.iterations[position];
-    const moment = part === 1 ? sync : begin + part * (sync - begin);
-    const iteration = trace.iterations[position];
+    const moment = part === 1 ? iteration.sync : begin + part * (iteration.sync - begin);
     const looks = [...drawn.querySelectorAll("g.dv-node")].map(({ dataset: { list, index, status }, classList }) => (
       [classList.contains("dv-unborn") ? "unborn" : status,
         lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, moment)]));
@@ -95,51 +93,68 @@ WATCH = """() => {
 }"""
 
 
+def moved(iteration):
+    """What stood elsewhere in the iteration before."""
+    lists = {name: iteration.get(name, []) for name in ("checked", "rest")}
+    named = {f"{name} {index}": node for name, nodes in lists.items() for index, node in enumerate(nodes)}
+    return {name for name, node in named.items() if node.get("was") is not None}
+
+
 def test_what_lives_on_moves_to_its_new_place_where_motion_is_wanted(plain_page):
     page, settings = plain_page, Settings(max_new_tokens=40, overlap="beside", tree_budget=2)
     trace = runner.collect(runner.stream(tiny_engine(noise=0.0), "duotree", "hello", settings))
-
-    def moved(iteration):
-        lists = {name: iteration.get(name, []) for name in ("checked", "rest")}
-        named = {f"{name} {index}": node for name, nodes in lists.items() for index, node in enumerate(nodes)}
-        return {name for name, node in named.items() if node.get("was") is not None}
-
     at = next(index for index, each in enumerate(trace["iterations"]) if len(moved(each)) > 1)
     send(page, events_of(trace))
-    shown(page, "state", "done")
+    shown(page, state="done")
     for motion in ("no-preference", "reduce"):
         page.emulate_media(reduced_motion=motion)
-        page.locator(".dv-slider").fill(str(at - 1))
-        shown(page, "shown", at - 1)
+        move_to(page, at - 1)
         settle(page)
         page.evaluate(WATCH)
         page.locator(".dv").press("ArrowRight")
-        shown(page, "shown", at)
+        shown(page, shown=at)
         settle(page)
         moving = set(page.evaluate("window.moving"))
         assert moving <= moved(trace["iterations"][at]) and bool(moving) == (motion == "no-preference")
+
+
+# What stands on the stage in each frame from now on.
+WATCH_BEATS = """() => {
+  window.beats = [];
+  const { dataset } = document.querySelector(".dv");
+  const count = (parts) => document.querySelectorAll(parts).length;
+  const look = () => {
+    if (dataset.beat) {
+      window.beats.push({
+        beat: dataset.beat, shown: Number(dataset.shown), said: document.querySelector(".dv-sentence").innerText,
+        flying: count(".dv-flying"), left: count(".dv-fallen, .dv-leaving, .dv-left"),
+      });
+    }
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
 
 
 def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(plain_page):
     page, trace = plain_page, recorded("duodecoding")
     page.emulate_media(reduced_motion="no-preference")
     send(page, events_of(trace))
-    shown(page, "state", "done")
+    shown(page, state="done")
     at = telling(trace["iterations"])
-    page.locator(".dv-slider").fill(str(at))
-    shown(page, "shown", at)
+    move_to(page, at)
     verdict = page.locator(".dv-sentence").inner_text()
     page.evaluate(WATCH_BEATS)
     page.locator(".dv-speed").select_option("3 s")
     page.keyboard.press(" ")
-    shown(page, "shown", at + 1)
+    shown(page, shown=at + 1)
     page.keyboard.press(" ")
     beats = [beat for beat in page.evaluate("window.beats") if beat["shown"] == at]
     assert {beat["beat"] for beat in beats} == {"guess", "check", "verdict"}
     for beat in beats:
-        assert (beat["said"] == verdict) == (beat["beat"] == "verdict"), beat
-        assert beat["said"] == verdict or beat["said"].startswith("The target "), beat
-        assert (beat["flying"] == 0 and beat["left"] == 0) or beat["beat"] == "verdict"
+        is_verdict = beat["beat"] == "verdict"
+        assert beat["said"] == verdict if is_verdict else beat["said"].startswith("The target "), beat
+        assert is_verdict or beat["flying"] == beat["left"] == 0
     # Each token that comes from the tree flies once, and stands in its colour then.
     assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1
     page.wait_for_function("document.querySelectorAll('.dv-flying').length === 0")

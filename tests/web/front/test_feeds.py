@@ -12,15 +12,18 @@ SILENCE = """async (pauses) => {
   const [receiver, told] = [createReceiver(), []];
   receiver.subscribe((event) => told.push(event.type));
   receiver.take({ run: "run", seq: 0, events: [] });
-  return pauses.map((milliseconds) => {
+  const heard = pauses.map((milliseconds) => {
     mock.timers.tick(milliseconds);
     return [...told];
   });
+  receiver.take({ run: "run", seq: 1, events: [] });
+  return [...heard, told];
 }"""
 
 
-def test_a_server_is_lost_that_is_silent_for_five_seconds():
-    assert evaluate(SILENCE, [4_500, 1_000]) == [["reset"], ["reset", "connection"]]
+def test_a_server_is_lost_that_is_silent_for_five_seconds_and_back_with_its_next_batch():
+    lost = ["reset", "connection"]
+    assert evaluate(SILENCE, [4_500, 1_000]) == [["reset"], lost, [*lost, "connection"]]
 
 
 OPENING = """async ([answers, wantsNoMotion]) => {
