@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import set_tokens
+from tests.e2e.pages import is_at, set_tokens
 
 # Each journey is done in a frame, a page's main one or one within it, and begins wherever another has ended.
 
@@ -37,7 +37,7 @@ FACES = """() => document.fonts.ready.then((all) => (
 
 def the_page_is_drawn(frame):
     expect(frame.locator("#generate")).to_be_visible()
-    expect(frame.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+    is_at(frame.locator("#visualizer .dv"), state="recording")
     expect(frame.locator("#visualizer .dv-token").first).to_be_visible()
     assert frame.evaluate(FACES) == ["loaded"]
     assert frame.locator(".dv-tree").evaluate("(node) => getComputedStyle(node).display") == "grid"
@@ -49,7 +49,7 @@ def a_run_comes_to_its_end(frame):
     frame.locator("#generate").click()
     dv = frame.locator("#visualizer .dv")
     expect(frame.locator(".dv-message")).to_contain_text("Finished")
-    expect(dv).to_have_attribute("data-state", "done")
+    is_at(dv, state="done")
     assert 1 <= dv.locator(".dv-token").count() <= 60
     expect(dv.locator('[data-number="tps"]')).to_have_text(re.compile(r"\d"))
     assert dv.locator("rect.dv-bar[data-lane=target]").count() > 3
@@ -57,7 +57,7 @@ def a_run_comes_to_its_end(frame):
 
 def a_lesson_is_shown(frame):
     choose_tab(frame, "Learn")
-    expect(frame.locator(".dl-visualizer")).to_have_attribute("data-state", "done")
+    is_at(frame.locator(".dl-visualizer"), state="done")
 
 
 def the_lab_shows_results(frame):

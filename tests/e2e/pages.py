@@ -281,16 +281,24 @@ def shown(page, **data):
 
 
 def move_to(page, iteration):
-    """Move the slider, and see the iteration."""
-    page.locator(".dv-slider").fill(str(iteration))
-    shown(page, shown=iteration)
+    """Move the slider of the page's first visualizer, and see the iteration."""
+    page.locator(".dv-slider").first.fill(str(iteration))
+    is_at(page.locator(".dv").first, shown=iteration)
 
 
 # A race.
 
 
+def ask_for_a_race(page, tokens, *, button="#race"):
+    """Of so many tokens on Compare's tab."""
+    if not page.locator("#race-settings > button.open").count():
+        page.locator("#race-settings > button").click()
+    type_number(page, "compare-max-new-tokens", tokens)
+    page.locator(button).click()
+
+
 def finished(page):
-    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
+    is_at(page.locator(".dv-race"), playing="false")
 
 
 def side(page, number):

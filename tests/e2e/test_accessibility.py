@@ -5,7 +5,21 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import open_live, page_in, present, serious, serious_in_both, set_tokens, settle, type_number
+from tests.e2e.journeys import choose_tab
+from tests.e2e.pages import (
+    ask_for_a_race,
+    finished,
+    is_at,
+    open_live,
+    page_in,
+    present,
+    press,
+    serious,
+    serious_in_both,
+    set_tokens,
+    settle,
+    type_number,
+)
 
 TABS = ("Live", "Compare", "Learn", "Lab")
 # What opens over a tab, with the button that opens it.
@@ -27,14 +41,13 @@ def run_page(context, site):
     page.add_style_tag(content="* { transition: none !important; animation: none !important; }")
     set_tokens(page, 20)
     page.locator("#generate").click()
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    is_at(page.locator("#visualizer .dv"), state="done")
     open_tab(page, "Compare")
     page.locator("#race-settings > button").click()
-    for field, number in (("compare-max-new-tokens", 20), ("repeats", 1)):
-        type_number(page, field, number)
-    page.locator("#race").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
-    expect(page.locator(".dv-race")).to_have_attribute("data-playing", "false")
+    type_number(page, "repeats", 1)
+    ask_for_a_race(page, 20)
+    is_at(page.locator(".dv-race"), state="done")
+    finished(page)
     yield page
     page.close()
 
@@ -42,9 +55,7 @@ def run_page(context, site):
 def open_tab(page, name):
     # Each time the Lab opens, its thumbnails come anew.
     page.evaluate("document.querySelector('.ll-thumbnails')?.setAttribute('data-before', '')")
-    tab = page.get_by_role("tab", name=name, exact=True)
-    tab.click()
-    expect(tab).to_have_attribute("aria-selected", "true")
+    choose_tab(page, name)
     if name == "Lab":
         expect(page.locator(".ll-thumbnails:not([data-before])")).to_be_visible()
 
@@ -57,6 +68,7 @@ def test_axe_finds_nothing_serious_on_the_whole_page(run_page):
         assert not serious_in_both(page, "html" if tab == TABS[0] else f"#tab-{tab.lower()}"), tab
         for drawer in DRAWERS.get(tab, ()):
             page.locator(drawer).locator(BUTTON).click()
+            settle(page)
             assert not serious_in_both(page, drawer), drawer
             page.keyboard.press("Escape")
 
@@ -66,20 +78,21 @@ def test_what_opens_over_the_page_closes_and_with_escape_gives_the_focus_back(ru
     open_tab(run_page, tab)
     for name in DRAWERS[tab]:
         button = run_page.locator(name).locator(BUTTON)
-        button.focus()
-        run_page.keyboard.press("Enter")
-        assert button.evaluate(IS_OPEN), name
-        # The browser tells the page of the opening in a task of its own.
-        settle(run_page)
+
+        def open_by_key(button=button, name=name):
+            button.press("Enter")
+            assert button.evaluate(IS_OPEN), name
+            # The browser tells the page of the opening in a task of its own.
+            settle(run_page)
+
+        open_by_key()
         run_page.keyboard.press("Tab")
         expect(button).not_to_be_focused()
         run_page.keyboard.press("Escape")
         expect(button).to_be_focused()
         assert not button.evaluate(IS_OPEN), name
         # And where something else is pressed.
-        run_page.keyboard.press("Enter")
-        assert button.evaluate(IS_OPEN), name
-        settle(run_page)
+        open_by_key()
         run_page.mouse.click(1, 1)
         assert not button.evaluate(IS_OPEN), name
 
@@ -179,7 +192,7 @@ def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else
     opened = page.locator("#settings > div").last
     expect(opened).to_be_visible()
     assert page.locator("#generate").evaluate(BOX)["bottom"] <= opened.evaluate(BOX)["top"]
-    opened.get_by_role("button", name="Close").click()
+    press(page, "Close")
     expect(opened).to_be_hidden()
     open_tab(page, "Compare")
     assert page.locator("#race").evaluate(BOX)["width"] > 200
@@ -197,7 +210,7 @@ def test_on_a_phone_held_sideways_the_story_is_whole_and_goes_on_with_a_swipe(ne
     page = new_page(viewport={"width": 844, "height": 390}, has_touch=True)
     page.goto(f"{shipped}#story=1")
     story = page.locator(".dv-story")
-    expect(story).to_have_attribute("data-stop", "1")
+    is_at(story, stop=1)
     assert page.locator(".dv-story-sentence").evaluate(BOX)["bottom"] <= 390
     story.evaluate(SWIPE)
-    expect(story).to_have_attribute("data-stop", "2")
+    is_at(story, stop=2)

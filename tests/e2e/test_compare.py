@@ -5,31 +5,26 @@ from playwright.sync_api import expect
 from duoviz.decoding import METHODS
 from duoviz.lab.plan import look_of
 from duoviz.trace.metrics import metrics
-from tests.e2e.pages import figure, fits, present, side, text_of, type_number
+from tests.e2e.journeys import choose_tab
+from tests.e2e.pages import ask_for_a_race, fits, is_at, present, press, side, text_of
 from tests.until import wait_until
 from tests.web.front.runs import recorded
 
 
 def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page, shipped):
     page.goto(shipped)
-    page.get_by_role("tab", name="Compare").click()
-    race = page.locator(".dv-race")
-    expect(race).to_have_attribute("data-state", "recording")
+    choose_tab(page, "Compare")
+    race, speed, label = (page.locator(part) for part in (".dv-race", ".dv-race .dv-speed", ".dv-race-message"))
     # On its own, and not faster than it was measured.
-    expect(race).to_have_attribute("data-playing", "true")
-    expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
-    page.get_by_role("button", name="To the finish").click()
+    is_at(race, state="recording", playing="true")
+    expect(speed).to_have_value("0.5")
+    press(page, "To the finish")
     traces = [recorded(method) for method in ("duodecoding", "vanilla")]
-    expect(race).to_have_attribute("data-clock", str(max(trace["iterations"][-1]["sync"] for trace in traces)))
-    expect(page.locator(".dv-race .dv-speed")).to_have_value("0.5")
-    label, header = page.locator(".dv-race-message"), traces[0]["header"]
+    is_at(race, clock=max(trace["iterations"][-1]["sync"] for trace in traces))
+    header, found = traces[0]["header"], [metrics(trace)["tps"] for trace in traces]
     expect(label).to_contain_text("A recording, not a live run: each method ran alone, on ")
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
     expect(label.locator("q")).to_have_text(header["prompt"])
-    found = [metrics(trace)["tps"] for trace in traces]
-    for number, tps in enumerate(found):
-        expect(figure(page, "tps", number)).to_have_text(f"{tps:.1f}")
-        expect(figure(page, "phi", number)).to_have_text(f"{tps / found[1]:.2f}")
     expect(page.locator(".dv-headline")).to_contain_text(f"{max(found):.1f} against {min(found):.1f} tokens/s")
     # Each in its method's colour, as in the Lab.
     for number, method in enumerate(("duodecoding", "vanilla")):
@@ -37,18 +32,16 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
         expect(curve).to_have_attribute("stroke", look_of(method).colour)
     # The other recorded race is one press away, and the form follows.
     expect(page.get_by_role("button", name="Show DuoDecoding")).to_be_hidden()
-    page.get_by_role("button", name="Show DuoTree").click()
+    press(page, "Show DuoTree")
     expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Vanilla"])
     first = page.locator("#ask-race .methods").first
     expect(first.locator("input:checked")).to_have_value("duotree")
-    page.get_by_role("button", name="Show DuoDecoding").click()
+    press(page, "Show DuoDecoding")
     expect(first.locator("input:checked")).to_have_value("duodecoding")
-    page.get_by_role("button", name="Race settings").click()
-    type_number(page, "compare-max-new-tokens", 24)
-    page.locator("#race").click()
-    expect(race).to_have_attribute("data-state", "done")
+    ask_for_a_race(page, 24)
+    is_at(race, state="done")
     expect(label.locator("q")).to_be_hidden()
-    expect(page.locator(".dv-race .dv-speed")).to_have_value("1")
+    expect(speed).to_have_value("1")
     # What a method does is read where one hovers, and moves nothing.
     bar, about = page.locator("#ask-race"), first.locator(".info-text")
     height = bar.bounding_box()["height"]
@@ -89,7 +82,7 @@ def check_layout(page):
 def test_the_race_lies_on_one_screen_and_fits_a_phone(new_page, shipped):
     page = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     page.goto(f"{shipped}#tab=compare")
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
+    is_at(page.locator(".dv-race"), state="recording")
     # Whoever wants less motion sees the finish at once.
     expect(page.locator(".dv-verdict")).to_be_visible()
 
@@ -109,35 +102,28 @@ def test_the_race_lies_on_one_screen_and_fits_a_phone(new_page, shipped):
 
 def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     page.goto(site.url)
-    page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#race")).to_be_visible()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "empty")
+    choose_tab(page, "Compare")
+    race = page.locator(".dv-race")
+    is_at(race, state="empty")
     expect(page.locator("#stop-race")).to_be_hidden()
-    page.get_by_role("button", name="Race settings").click()
-    type_number(page, "compare-max-new-tokens", 24)
-    expect(page.locator("#repeats input")).to_have_value("3")
-    page.locator("#race-like-for-like").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
+    ask_for_a_race(page, 24, button="#race-like-for-like")
+    is_at(race, state="done")
     texts = [text_of(side(page, number)) for number in (0, 1)]
-    expect(page.locator(".dv-verdict")).to_have_attribute("data-verdict", "equal")
+    is_at(page.locator(".dv-verdict"), verdict="equal")
     expect(page.locator("[data-figure=phi_same_cores]").filter(has_text="–")).to_have_count(0)
     phis = page.locator("[data-figure=phi_same_cores]").all_inner_texts()
     assert phis and all(float(phi) > 0 for phi in phis)
     expect(page.locator(".dv-figures caption")).to_contain_text("Means of 3 rounds")
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     # Mistakes are told in the page, and what was there stays: no race has begun.
-    page.get_by_role("button", name="Race settings").click()
-    type_number(page, "compare-max-new-tokens", 0)
-    page.locator("#race").click()
+    ask_for_a_race(page, 0)
     expect(page.locator(".dv-race .dv-message").first).to_contain_text("Max new tokens (max_new_tokens): enter")
     assert [text_of(side(page, number)) for number in (0, 1)] == texts
     # Stopping keeps what was written, and frees the place.
-    page.get_by_role("button", name="Race settings").click()
-    type_number(page, "compare-max-new-tokens", 4000)
-    page.locator("#race").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "running")
+    ask_for_a_race(page, 4000)
+    is_at(race, state="running")
     page.wait_for_function("() => Number(document.querySelector('.dv-side')?.dataset.tokens) > 5")
     page.locator("#stop-race").click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
+    is_at(race, state="done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
     wait_until(lambda: not site.hardware.queue.jobs)

@@ -11,6 +11,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.web.pages.fields import PROMPTS
+from tests.e2e.pages import is_at, press
 from tests.e2e.test_story import first_visit
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
@@ -59,7 +60,7 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     url, ready = loading
     page.goto(url)
     dv, label, message = page.locator("#visualizer .dv"), page.locator(".dv-origin"), page.locator(".dv-message")
-    expect(dv).to_have_attribute("data-state", "recording")
+    is_at(dv, state="recording")
     header, last = recording[1]["header"], len(recording[1]["iterations"]) - 1
     expect(label).to_contain_text("A recording, not a live run. DuoDecoding, recorded on")
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
@@ -69,18 +70,17 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     expect(page.locator(".dv-speed")).to_have_value("3 s")
     page.locator(".dv-speed").select_option("4")
     expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last} after the prompt")
-    page.get_by_role("button", name="Copy link").click()
     # Without its iteration, a link would play it anew.
+    press(page, "Copy link")
     expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
     page.locator("#generate").click()
     # The recording stays until the run begins.
     expect(message).to_have_text(re.compile(r"Reading weights \(30%, about \d+ s left\)"))
-    expect(dv).to_have_attribute("data-state", "recording")
+    is_at(dv, state="recording", shown=last)
     expect(label).to_be_visible()
-    expect(page.locator(".dv-where")).to_contain_text(f"of {last}")
     expect(page.locator("#stop")).to_be_visible()
     ready.set()
-    expect(dv).to_have_attribute("data-state", "done")
+    is_at(dv, state="done")
     expect(label).to_be_hidden()
     expect(page.locator(".dv-speed")).to_have_value("1")
 
@@ -88,21 +88,11 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
 def test_a_failure_to_load_says_why(page, loaded):
     page.goto(f"{loaded}#pair=big+%2B+small&autoplay=1")
     expect(page.locator(".dv-share-message")).to_contain_text("It names other models")
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+    is_at(page.locator("#visualizer .dv"), state="recording")
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_have_text("The model cannot be fetched: there is no network.")
     expect(page.locator(".dv-origin")).to_be_visible()
     expect(page.locator("#generate")).to_be_visible()
-
-
-def test_a_link_with_another_prompt_says_that_the_recording_is_not_of_it(page, loaded):
-    page.goto(f"{loaded}#prompt=Another&recording=3")
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
-    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
-
-
-def choose(page, name):
-    page.locator("#method label").filter(has_text=name).click()
 
 
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
@@ -111,54 +101,52 @@ IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight 
 def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_page, page, loaded, recording):
     calm = new_page(reduced_motion="reduce")
     calm.goto(loaded)
-    expect(calm.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
-    last = len(recording[1]["iterations"]) - 1
-    expect(calm.locator(".dv-where")).to_have_text(re.compile(rf"^Iteration \d+ of {last} after the prompt$"))
+    is_at(calm.locator("#visualizer .dv"), state="recording", playing="no")
     # Where it comes from can be read whole.
     for width, height in ((390, 844), (1280, 800)):
         calm.set_viewport_size({"width": width, "height": height})
         assert calm.locator(".dv-origin").evaluate(IS_WHOLE)
     for name in ("First iteration", "Step forward", "Copy link"):
-        calm.get_by_role("button", name=name).click()
+        press(calm, name)
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=duodecoding&.*&recording=1$"))
     link = calm.locator(".dv-share-link").input_value()
     page.goto(link)
+    last = len(recording[1]["iterations"]) - 1
     expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last} after the prompt")
     # The link of a recording that plays would name no iteration.
-    page.get_by_role("button", name="Copy link").click()
+    press(page, "Copy link")
     expect(page.locator(".dv-share-link")).to_have_value(link)
+    page.evaluate("location.hash = '#prompt=Another&recording=3'")
+    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 
 
 def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loaded, recording):
     page.goto(loaded)
     origin, dv = page.locator(".dv-origin"), page.locator("#visualizer .dv")
+
+    def choose(name, about):
+        page.locator("#method label").filter(has_text=name).click()
+        expect(page.locator("#method")).to_contain_text(about)
+
     expect(origin).to_contain_text("DuoDecoding, recorded on")
-    choose(page, "SpS")
+    choose("SpS", "both use all cores")
     expect(origin).to_contain_text("(SpS), recorded on")
     expect(page.locator(".dv-message")).to_contain_text("Press Generate to run it live")
-    expect(dv).to_have_attribute("data-playing", "yes")
+    is_at(dv, playing="yes")
     # Of this method there is none: what is shown stays.
-    choose(page, "PLD")
-    expect(page.locator("#method")).to_contain_text("earlier in the text")
+    choose("PLD", "earlier in the text")
     expect(origin).to_contain_text("(SpS), recorded on")
-    choose(page, "DuoDecoding")
+    choose("DuoDecoding", "its own device")
     expect(origin).to_contain_text("DuoDecoding, recorded on")
-
-    def stays(name, words, file, method):
-        choose(page, name)
-        expect(page.locator("#method")).to_contain_text(words)
-        expect(dv).to_have_attribute("data-file", file)
-        expect(dv).to_have_attribute("data-state", "done")
-        expect(dv).to_have_attribute("data-method", method)
-
     # A file of the visitor's, and then a run, stay what is shown.
     page.get_by_label("Trace file").set_input_files(recording[0] / "duodecoding.duoviz.json")
-    expect(dv).to_have_attribute("data-state", "done")
-    stays("SpS", "both use all cores", "yes", "duodecoding")
+    is_at(dv, state="done")
+    choose("SpS", "both use all cores")
+    is_at(dv, file="yes", state="done", method="duodecoding")
     page.locator("#generate").click()
-    expect(dv).to_have_attribute("data-file", "no")
-    expect(dv).to_have_attribute("data-state", "done")
-    stays("DuoDecoding", "its own device", "no", "speculative")
+    is_at(dv, file="no", state="done")
+    choose("DuoDecoding", "its own device")
+    is_at(dv, file="no", state="done", method="speculative")
 
 
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):
@@ -167,7 +155,7 @@ def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded)
         page.goto(loaded)
     expect(page.locator(".dv-message")).to_contain_text("Nothing has run yet")
     page.locator("#generate").click()
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    is_at(page.locator("#visualizer .dv"), state="done")
     for name, text in PROMPTS.items():
         page.locator("#examples").get_by_role("button", name=name, exact=True).click()
         expect(page.locator("#prompt textarea")).to_have_value(text)
@@ -199,7 +187,7 @@ def test_where_a_browser_remembers_nothing_it_opens_once_a_page(browser, shipped
         for _ in range(2):
             page.reload()
             expect(page.locator(".dv-first")).to_be_visible()
-            page.get_by_role("button", name="Look inside this run").click()
+            press(page, "Look inside this run")
             expect(page.locator(".dv-first")).to_have_count(0)
             page.evaluate("location.hash = ''")
-            expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+            is_at(page.locator("#visualizer .dv"), state="recording")

@@ -62,25 +62,29 @@ def held(new_context, hub, shipped):
     return opened
 
 
-HEIGHT = "document.getElementById('space').clientHeight"
+# The frame's height in each of the next pictures of the page around it.
+HEIGHTS = """async () => {
+  const heights = [];
+  while (heights.push(document.getElementById("space").clientHeight) < 8) await new Promise(requestAnimationFrame);
+  return heights;
+}"""
 # Where what is drawn ends, whatever the frame's height.
 CONTENT = "document.querySelector('.tabs').getBoundingClientRect().bottom"
 
 
 def comes_to_rest(page, frame):
-    """The frame has the content's height, and for many frames no other."""
-    heights = []
+    """The frame has the content's height, and for many pictures no other."""
+    seen = set()
 
     def rests():
-        page.wait_for_timeout(50)
-        height, content = page.evaluate(HEIGHT), frame.evaluate(CONTENT)
-        assert height < BOUND
+        heights = page.evaluate(HEIGHTS)
+        seen.update(heights)
+        assert max(heights) < BOUND and len(seen) < 20, seen
         # Nothing is cut off, and little is empty.
-        heights.append(height if content - 2 <= height <= 1.05 * content else None)
-        return len(heights) > 4 and set(heights[-4:]) == {height}
+        content = frame.evaluate(CONTENT)
+        return len(set(heights)) == 1 and content - 2 <= heights[0] <= 1.05 * content
 
     wait_until(rests)
-    assert len(set(heights)) < 20, heights
 
 
 # Everything that folds something out or puts something else in its place.

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from duoviz.recordings import GAME, PROMPTS
-from tests.e2e.pages import fits, serious
+from tests.e2e.pages import fits, press, serious
 from tests.web.front.runs import recorded
 
 # In the first rounds tokens move to the text; in the others they are there at once, which saves time.
@@ -43,22 +43,20 @@ def play_round(page, number):
     return first, written
 
 
-def play(page):
+def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, site):
+    page = new_page(viewport={"width": 390, "height": 844}, reduced_motion="no-preference")
+    link = f"{site.url}#tab=learn&draft=7"
+    page.add_init_script(COUNT_MOVES)
+    page.goto(link)
+    options(page)
+    assert not serious(page, ".dg")
+    rounds = []
     for number in range(1, ROUNDS + 1):
         if number > MOVING:
             page.emulate_media(reduced_motion="reduce")
-        yield play_round(page, number)
+        rounds.append(play_round(page, number))
         page.keyboard.press("Enter")
-
-
-def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, site):
-    page = new_page(viewport={"width": 390, "height": 844}, reduced_motion="no-preference")
-    page.add_init_script(COUNT_MOVES)
-    page.goto(f"{site.url}#tab=learn&draft=7")
-    expect(page.get_by_role("tab", name="Learn")).to_have_attribute("aria-selected", "true")
-    options(page)
-    assert not serious(page, ".dg")
-    firsts, written = zip(*play(page), strict=True)
+    firsts, written = zip(*rounds, strict=True)
     expect(page.locator(".dg-end")).to_be_visible()
     moves = page.evaluate("window.moves")
     assert len(moves) == sum(written[:MOVING]) and all(250 <= each <= 400 for each in moves)
@@ -67,19 +65,18 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     expect(page.locator(".dg-end")).to_contain_text(f"You would make the target {mine[2][:-1]} times as fast")
     expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each) for each in written])
     assert fits(page) and not serious(page, ".dg")
-    page.get_by_role("button", name="Copy link to these rounds").click()
-    link = f"{site.url}#tab=learn&draft=7"
+    press(page, "Copy link to these rounds")
     expect(page.locator(".dg-link")).to_have_value(link)
     # The page's own link holds the game that is open.
-    page.get_by_role("button", name="Copy link", exact=True).click()
+    press(page, "Copy link")
     expect(page.locator(".dv-share-link")).to_have_value(re.compile("#tab=learn&(.*&)?draft=7$"))
-    page.get_by_role("button", name="Play other rounds").click()
+    press(page, "Play other rounds")
     expect(page.locator(".dg-where")).to_have_text(f"Round 1 of {ROUNDS}")
     page.goto("about:blank")
     page.goto(link)
     assert play_round(page, 1)[0] == firsts[0] and page.evaluate("window.moves") == []
     # Back to the lessons; it begins from their list too, and gives way to a lesson's link.
-    page.get_by_role("button", name="Back to the lessons").click()
+    press(page, "Back to the lessons")
     expect(page.locator(".dl-body h3")).to_be_focused()
     expect(page.locator(".dg")).to_be_hidden()
     page.locator(".dl-contents summary").click()

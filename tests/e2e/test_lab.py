@@ -10,7 +10,8 @@ from duoviz.lab.report import first_view
 from duoviz.lab.results import load
 from duoviz.recordings import FOLDER
 from duoviz.web import results_store
-from tests.e2e.pages import fits, present
+from tests.e2e.journeys import choose_tab
+from tests.e2e.pages import fits, present, press, saved_by
 from tests.lab.asked import hold_after
 from tests.until import wait_until
 
@@ -25,7 +26,7 @@ def folders(tmp_path, monkeypatch):
 
 def open_lab(page, url):
     page.goto(url)
-    page.get_by_role("tab", name="Lab").click()
+    choose_tab(page, "Lab")
     expect(page.locator("#lab-about p").first).to_be_visible()
 
 
@@ -38,7 +39,7 @@ def open_part(page, name):
 
 
 def choose_little(page):
-    page.get_by_role("button", name="Measure on this machine").click()
+    press(page, "Measure on this machine")
     for group, names in {
         "lab-tasks": ("MT-Bench", "Translation", "Summarization", "Math", "Retrieval", "Code"),
         "lab-methods": ("PLD", "REST", "Lookahead"),
@@ -52,6 +53,11 @@ def load_file(page, file):
     with page.expect_file_chooser() as chooser:
         page.locator("#lab-load").click()
     chooser.value.set_files(file)
+
+
+def save_results(page, folder):
+    expect(page.locator("#lab-save")).to_be_enabled()
+    return saved_by(page, page.locator("#lab-save").click, folder)
 
 
 def says(page, text):
@@ -95,24 +101,19 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     expect(page.locator("#lab-part table").first).to_be_attached()
     expect(page.locator("#lab-below")).to_contain_text("The paper's own values, not measured here")
     others.click()
-    expect(page.locator("#lab-save")).to_be_enabled()
-    with page.expect_download() as download:
-        page.locator("#lab-save").click()
-    # What is loaded may have a run's name.
-    file = tmp_path / "mine.zip"
-    download.value.save_as(file)
+    file = save_results(page, tmp_path)
     assert load(file).rows == rows
+    # What is loaded may have a run's name.
     load_file(page, file)
     open_part(page, "compared")
-    expect(page.locator("#lab-part th").filter(has_text="mine (loaded)").first).to_be_visible()
+    expect(page.locator("#lab-part th").filter(has_text=f"{file.stem} (loaded)").first).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 900})
     assert fits(page)
     # The report stands on its own, and its figures are saved as pictures.
     page.goto((tmp_path / "cache" / "lab" / "mine" / "report.html").as_uri())
     for kind, begin in (("svg", b"<svg"), ("png", b"\x89PNG")):
-        with page.expect_download() as download:
-            page.locator(f'[data-save="figure-5"][data-format="{kind}"]').click()
-        assert download.value.path().read_bytes().startswith(begin)
+        button = page.locator(f'[data-save="figure-5"][data-format="{kind}"]')
+        assert saved_by(page, button.click, tmp_path).read_bytes().startswith(begin)
     assert fits(page)
 
 
@@ -153,56 +154,38 @@ def check_presented(page):
     present(page, False)
 
 
-ESTIMATED = "Elsewhere the cost model estimates each φ."
-
-
-def off(error):
-    percent = f"{100 * abs(error):.0f} %"
-    return "right" if percent == "0 %" else f"{percent} too {'high' if error > 0 else 'low'}"
-
-
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site, tmp_path):
     file = Path(shutil.copy(FOLDER.parent / "results" / "two-cores.zip", tmp_path / "recorded"))
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
     expected = first_view(load(file))["overview"]
     pays, speeds = expected["pays"], expected["speeds"]
-    place = dict(pays["start"])
+    start = pays["start"]["alpha"], pays["start"]["ratio"]
+    measured = {line["method"]: line["here"][speeds["tasks"][0]]["phi"] for line in speeds["lines"]}
 
-    def check():
+    def check(alpha, ratio):
+        """Measured where the results are, and estimated elsewhere; in which words, map.test.js tells."""
         for panel in pays["panels"]:
-            phi = panel["here"][place["alpha"]][place["ratio"]]
-            (line,) = [line for line in speeds["lines"] if line["method"] == panel["method"]]
-            measured = line["here"][speeds["tasks"][0]]["phi"]
-            is_start = place == pays["start"]
-            for part, text in (
-                (".ll-phi", f"{measured if is_start else phi:.2f}"),
-                (".ll-found", "measured" if is_start else f"estimate; it was {off(panel['error'])} where measured"),
-            ):
-                expect(page.locator(f'.ll-panel[data-method="{panel["method"]}"] {part}')).to_have_text(text)
-            lead = panel["beside"] and panel["beside"]["here"][place["alpha"]][place["ratio"]]
-            way = page.locator(f'.ll-panel[data-method="{panel["method"]}"] .ll-way')
-            expect(way).to_have_text("" if lead is None else "parallel" if lead > 0 else "sequential")
-        alpha, ratio = pays["alphas"][place["alpha"]], pays["ratios"][place["ratio"]]
-        where = f"α = {alpha:.2f}, draft steps per target pass = {ratio:.1f}."
-        expect(page.locator(".ll-where")).to_have_text(f"Your point: {where} {ESTIMATED}")
+            is_start = (alpha, ratio) == start
+            phi = measured[panel["method"]] if is_start else panel["here"][alpha][ratio]
+            shown = page.locator(f'.ll-panel[data-method="{panel["method"]}"]')
+            expect(shown.locator(".ll-phi")).to_have_text(f"{phi:.2f}")
+            expect(shown.locator(".ll-found")).to_contain_text("measured" if is_start else "estimate")
+        where = f"α = {pays['alphas'][alpha]:.2f}, draft steps per target pass = {pays['ratios'][ratio]:.1f}."
+        expect(page.locator(".ll-where")).to_contain_text(where)
 
-    check()
-    handle = page.locator(".ll-map .ll-handle").first
-    handle.focus()
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    place = {"alpha": place["alpha"] + 1, "ratio": place["ratio"] + 2}
-    check()
+    check(*start)
+    page.locator(".ll-map .ll-handle").first.focus()
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    check(start[0] + 1, start[1] + 2)
     # Dragged beyond the corner it stays inside.
     box = page.locator(".ll-map").nth(1).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 1, box["y"] + 1)
     page.mouse.up()
-    place = {"alpha": len(pays["alphas"]) - 1, "ratio": len(pays["ratios"]) - 1}
-    check()
+    check(len(pays["alphas"]) - 1, len(pays["ratios"]) - 1)
     line, task = speeds["lines"][-1], speeds["tasks"][0]
     bars = page.locator(f'.ll-bars tr[data-method="{line["method"]}"] .ll-bar-value').all_inner_texts()
     values = [line["here"][task]["phi"], *(line["paper"][model].get(task) for model in speeds["papers"])]

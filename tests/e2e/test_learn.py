@@ -11,9 +11,11 @@ from playwright.sync_api import expect
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS, learn_page
 from duoviz.web.lessons.course import read_course
+from tests.e2e.journeys import choose_tab
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
-from tests.e2e.pages import fits, serious
+from tests.e2e.pages import fits, is_at, press, serious
 from tests.e2e.tiny_site import served
+from tests.until import wait_until
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 
@@ -110,13 +112,13 @@ def test_links_lead_into_the_course_and_what_is_left_of_it_is_led_to(page, lesso
     expect(links.last).to_have_attribute("aria-current", "page")
     links.first.click()
     wait_for_page(page, second, 1, second["pages"][0])
-    page.get_by_role("button", name="Back", exact=True).click()
+    press(page, "Back")
     wait_for_page(page, first, len(first["pages"]), first["pages"][-1])
     # A lesson of which nothing but its last page was seen, and no question answered.
     page.evaluate("localStorage.clear()")
     page.goto("about:blank")
     page.goto(f"{lessons_url}#tab=learn&lesson={last['name']}&page={len(last['pages'])}")
-    page.get_by_role("button", name="Finish").click()
+    press(page, "Finish")
     expect(page.locator(".dl-body h3")).to_have_text("The end of the course")
     expect(page.locator(".dl-body")).to_contain_text(f"0 of {len(course.lessons)} lessons are done.")
     left = page.locator(".dl-summary .dl-lesson").last
@@ -202,29 +204,37 @@ def test_hostile_texts_a_mistake_and_what_a_trace_lacks(page, made_url):
     assert told(page, False) == f"Why {HOSTILE}"
     page.locator(".dl-option").nth(1).click()
     told(page, True)
-    page.get_by_role("button", name="Next").click()
+    press(page, "Next")
     missing = "The recorded run of DuoDecoding has no iteration with “some accepted”, "
     expect(page.locator(".dl-missing")).to_have_text(f"{missing}so there is nothing to see on this page. Go on.")
     assert page.locator(".dl img, .dl script").count() == 0
     assert page.evaluate("window.hacked") is None
 
 
-def test_a_lost_recording_is_told_and_fetched_again(page, made_url):
-    lost = []
-    page.route("**/*.duoviz.json", lambda route: route.abort() if not lost else route.continue_())
+def test_a_lost_recording_is_told_and_fetched_again(new_page, made_url):
+    page, lost = new_page(), [True]
+    page.clock.install()
+    page.route("**/*.duoviz.json", lambda route: route.abort() if lost[0] else route.continue_())
     page.goto(f"{made_url}#tab=learn&lesson=another")
-    expect(page.locator(".dl-stage > .dl-note")).to_contain_text("could not be loaded")
-    lost.append(False)
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done")
-    expect(page.locator(".dl-stage > .dl-note")).to_be_hidden()
+    note = page.locator(".dl-stage > .dl-note")
+
+    def is_told():
+        # It is asked for several times, at some seconds' distance.
+        page.clock.run_for(1000)
+        return "could not be loaded" in note.inner_text()
+
+    wait_until(is_told)
+    lost[0] = False
+    press(page, "Next")
+    is_at(page.locator(".dl-visualizer"), state="done")
+    expect(note).to_be_hidden()
 
 
 def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, course):
     page.goto(f"{site.url}#tab=learn&lesson=the-classical-rule&page=4")
     shown, link = page.locator(".dl"), page.locator("#share input")
-    expect(shown).to_have_attribute("data-page", "4")
-    page.get_by_role("button", name="Copy link").click()
+    is_at(shown, page=4)
+    press(page, "Copy link")
     expect(link).to_have_value(re.compile("page="))
     place = {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
     assert parse_qs(link.input_value().partition("#")[2]) == place
@@ -232,8 +242,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     page.get_by_role("link", name="Try it live").click()
     expect(page.locator("#prompt textarea")).to_have_value("Tell me a story about a lighthouse.")
     # What the lesson sets runs, in the theme that the reader has, and the page says what to watch.
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "speculative")
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", re.compile("running|done"))
+    is_at(page.locator("#visualizer .dv"), method="speculative", state=re.compile("running|done"))
     assert page.locator("body.dark").count() == 1
     expect(page.locator(".dl-watch")).to_contain_text("Watch: the text. Then run it again")
     page.get_by_role("button", name=re.compile("^Settings")).first.click()
@@ -241,17 +250,17 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     expect(page.get_by_label("Acceptance")).to_have_value("rejection")
     page.keyboard.press("Escape")
     # A link that was followed last leads there again.
-    page.get_by_role("tab", name="Learn").click()
+    choose_tab(page, "Learn")
     page.get_by_role("link", name="Try it live").click()
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
-    expect(shown).to_have_attribute("data-page", "4")
+    is_at(shown, page=4)
     page.get_by_role("link", name="shared noise", exact=True).click()
-    expect(shown).to_have_attribute("data-lesson", "the-text-does-not-change")
+    is_at(shown, lesson="the-text-does-not-change")
     # The link of the course's end names no lesson.
     last = course.lessons[-1]
     page.evaluate(f"location.hash = '#tab=learn&lesson={last['name']}&page={len(last['pages'])}'")
-    page.get_by_role("button", name="Finish").click()
+    press(page, "Finish")
     expect(page.locator(".dl-body h3")).to_have_text("The end of the course")
-    page.get_by_role("button", name="Copy link").click()
+    press(page, "Copy link")
     expect(link).to_have_value(f"{site.url}#tab=learn")

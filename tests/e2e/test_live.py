@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import open_live, open_settings, press_endless, set_tokens, start_endless
+from tests.e2e.pages import is_at, open_live, open_settings, press, press_endless, set_tokens, start_endless
 
 
 def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
@@ -15,7 +15,7 @@ def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
     expect(generate).to_be_hidden()
     expect(stop).to_be_focused()
     stop.press("Enter")
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    is_at(page.locator(".dv"), state="done")
     expect(page.locator(".dv-message")).to_have_text("Stopped.")
     expect(stop).to_be_hidden()
     expect(generate).to_be_focused()
@@ -26,37 +26,31 @@ def test_a_run_is_played_slowly_behind_it_until_it_is_to_be_followed_and_that_is
     page.add_init_script("localStorage.removeItem('duoviz pace')")
     start_endless(page, site.url)
     dv, where, stop = page.locator("#visualizer .dv"), page.locator(".dv-where"), page.locator("#stop")
-    follow, slowly = [page.get_by_role("button", name=name) for name in ("Follow live", "Watch it slowly")]
-
-    def is_behind():
-        return int(dv.get_attribute("data-shown")) < int(dv.get_attribute("data-iterations")) - 1
-
-    expect(where).to_have_text(re.compile(r"^Iteration \d+ of \d+ so far"))
-    assert is_behind()
+    behind = re.compile(r"^Iteration \d+ of \d+ so far")
+    expect(where).to_have_text(behind)
     # The text and the figures are the whole run's; of the text, what is not shown yet looks so.
     assert page.locator(".dv-later .dv-token").count() > 0
     expect(page.locator("[data-number=tps]")).to_have_text(re.compile(r"\d"))
-    follow.click()
+    press(page, "Follow live")
     expect(where).to_have_text(re.compile(r"^Following the run: iteration \d+$"))
     # So is the next run, until it is to be watched slowly again; stopped, what is played stands still.
     stop.click()
     press_endless(page)
     expect(where).to_have_text(re.compile("^Following the run"))
-    slowly.click()
-    expect(where).to_have_text(re.compile(r"^Iteration \d+ of \d+ so far"))
+    press(page, "Watch it slowly")
+    expect(where).to_have_text(behind)
     stop.click()
     press_endless(page)
-    expect(dv).to_have_attribute("data-playing", "yes")
+    is_at(dv, playing="yes")
     stop.click()
-    expect(dv).to_have_attribute("data-state", "done")
-    expect(dv).to_have_attribute("data-playing", "no")
-    assert is_behind()
+    is_at(dv, state="done", playing="no")
+    assert int(dv.get_attribute("data-shown")) < int(dv.get_attribute("data-iterations")) - 1
     # One that ends by itself is played on.
     set_tokens(page, 20)
     page.locator("#generate").click()
     expect(page.locator(".dv-message")).to_contain_text("Finished")
-    expect(dv).to_have_attribute("data-playing", "yes")
-    page.get_by_role("button", name="Skip to the end").click()
+    is_at(dv, playing="yes")
+    press(page, "Skip to the end")
     last = int(dv.get_attribute("data-iterations")) - 1
     expect(where).to_have_text(f"Iteration {last} of {last} after the prompt")
 
@@ -66,15 +60,12 @@ def test_a_run_that_is_started_during_another_ends_it(page, site):
     for place in ("#prompt textarea", "#method input:checked"):
         press_endless(page)
         (run,) = site.hardware.queue.jobs
-        prompt = page.locator("#prompt textarea")
-        prompt.click()
-        prompt.press("Control+a")
-        prompt.press_sequentially("Another")
+        page.locator("#prompt textarea").fill("Another")
         set_tokens(page, 5)
         page.locator(place).press("Enter")
         # The first one never had an end to show; the second one has.
         expect(page.locator(".dv-message")).to_contain_text("Finished")
-        expect(page.locator(".dv")).to_have_attribute("data-iterations", re.compile("^[1-5]$"))
+        is_at(page.locator(".dv"), iterations=re.compile("^[1-5]$"))
         assert run.stop.is_set() and not site.hardware.queue.jobs
 
 
@@ -90,7 +81,7 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     expect(page.locator(".dv-message")).to_contain_text("enter a whole number")
     expect(page.locator(".dv-method")).to_have_text("DuoTree")
     assert page.locator(".dv-text-box").inner_text() == text
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-method", "duodecoding")
+    is_at(page.locator("#visualizer .dv"), method="duodecoding")
     expect(page.locator("#generate")).to_be_visible()
     # Escape closes a list, and then the settings.
     open_settings(page)

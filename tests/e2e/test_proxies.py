@@ -18,8 +18,8 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in
-from tests.e2e.test_lab import load_file
+from tests.e2e.pages import page_in, press
+from tests.e2e.test_lab import load_file, save_results
 from tests.e2e.test_share import copy
 from tests.e2e.tiny_site import tiny_site
 
@@ -101,14 +101,10 @@ def proxied(case, folder, monkeypatch):
 
 def save_and_load_results(page, folder):
     """On the Lab's tab: what was saved can be loaded."""
-    page.get_by_role("button", name="Other results").click()
-    expect(page.locator("#lab-save")).to_be_enabled()
-    with page.expect_download() as download:
-        page.locator("#lab-save").click()
-    file = folder / "saved.zip"
-    download.value.save_as(file)
+    press(page, "Other results")
+    file = save_results(page, folder)
     load_file(page, file)
-    expect(page.locator("#lab-results")).to_contain_text("saved (loaded)")
+    expect(page.locator("#lab-results")).to_contain_text(f"{file.stem} (loaded)")
 
 
 def load_too_large_a_file(page, folder):

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Race, batch
-from tests.e2e.pages import figure, finished, page_in, play_film, settle, side, text_of
+from tests.e2e.pages import download, figure, finished, is_at, page_in, play_film, press, settle, side, text_of
 from tests.e2e.tiny_site import served
 from tests.web.front.runs import WALL, file_of, race_of, written_at
 
@@ -33,8 +33,8 @@ def races():
 
 def show(page, url, name):
     page.goto(url)
-    page.get_by_role("button", name=name, exact=True).click()
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "done")
+    press(page, name)
+    is_at(page.locator(".dv-race"), state="done")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_however_the_clock_is_moved_both_sides_have_written_what_was_measured(pl
         clock = float(page.locator(".dv-race").get_attribute("data-clock"))
         for number, row in enumerate(rows):
             expected = written_at(row["trace"], clock)
-            expect(side(page, number)).to_have_attribute("data-written", str(len(expected)))
+            is_at(side(page, number), written=len(expected))
             expect(side(page, number).locator("[data-counter=tokens]")).to_have_text(str(len(expected)))
             seconds = min(clock, row["trace"]["iterations"][-1]["sync"])
             tps = f"{len(expected) / seconds:.1f}" if expected else "–"
@@ -112,7 +112,7 @@ def test_however_the_clock_is_moved_both_sides_have_written_what_was_measured(pl
 
 def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
     page, result, note = plain, races[1]["plain"][2], plain.locator(".dv-twins")
-    page.get_by_role("button", name="To the finish").click()
+    press(page, "To the finish")
     expect(page.locator(".dv-headline")).to_have_text(result["headline"])
     for number, lane in enumerate(result["lanes"]):
         for name, digits in (("tps", 1), ("tau", 2), ("phi", 2)):
@@ -135,21 +135,12 @@ def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
     # Each side opens in the visualizer, and is the same run there.
     page.locator(".dv-inside summary").nth(1).click()
     inside, token = page.locator(".dv-inside .dv").last, side(page, 1).locator(".dv-token").nth(9)
-    expect(inside).to_have_attribute("data-method", "duodecoding")
-    expect(inside).to_have_attribute("data-state", "done")
+    is_at(inside, method="duodecoding", state="done")
     token.click()
-    expect(inside).to_have_attribute("data-shown", token.get_attribute("data-iteration"))
+    is_at(inside, shown=token.get_attribute("data-iteration"))
 
 
-def saved_by(page, button, folder):
-    """Press a button of the race's menu Files, and keep what it saves."""
-    if not page.locator(".dv-race-top .dv-menu[open]").count():
-        page.locator(".dv-race-top summary").click()
-    with page.expect_download() as waiting:
-        page.locator(".dv-race-top").get_by_role("button", name=button, exact=True).click()
-    path = folder / waiting.value.suggested_filename
-    waiting.value.save_as(path)
-    return path
+MENU = ".dv-menu-race"
 
 
 def told(page):
@@ -163,19 +154,19 @@ def told(page):
 def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, races, tmp_path):
     url, made = races
     rows, _, result = made["plain"]
-    path = saved_by(plain, "Save race", tmp_path)
+    path = download(plain, "Save race", tmp_path, MENU)
     assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".duorace.json")
     assert json.loads(path.read_text()) == json.loads(json.dumps(file_of(made["plain"])))
     show(page, url, "defect")
     verdict, before = page.locator(".dv-verdict"), told(page)
-    expect(verdict).to_have_attribute("data-verdict", "defect")
+    is_at(verdict, verdict="defect")
     expect(verdict).to_contain_text("✗ Defect. The texts differ from token 40 on. This is not a tie")
 
     def choose(file):
         page.locator(".dv-race-top input[type=file]").set_input_files(file)
 
     choose(path)
-    expect(page.locator(".dv-race")).to_have_attribute("data-state", "recording")
+    is_at(page.locator(".dv-race"), state="recording")
     assert told(page) == told(plain) != before
     assert figure(page, "phi", 1).inner_text() == f"{result['lanes'][1]['figures']['phi']:.2f}"
     assert [text_of(side(page, number)) for number in (0, 1)] == [row["text"] for row in rows]
@@ -189,14 +180,14 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     choose(tmp_path / "bad.json")
     expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text("its parts do not fit together")
     assert told(page) == told(plain)
-    page.get_by_role("button", name="Back to your race").click()
+    press(page, "Back to your race")
     expect(page.get_by_role("button", name="Back to your race")).to_be_hidden()
     assert told(page) == before and label.inner_text().startswith("Both runs are over.")
 
 
 def test_a_race_is_saved_as_a_film(plain, tmp_path):
     plain.locator(".dv-race .dv-speed").select_option("1")
-    path = saved_by(plain, "Save as film", tmp_path)
+    path = download(plain, "Save as film", tmp_path, MENU)
     assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".webm")
     # However few pictures a busy machine draws, it is as long as the race and its finish, which stands for two seconds.
     film = play_film(plain, path)

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import gradio
 from playwright.sync_api import expect
 
-from tests.e2e.pages import start_endless
+from tests.e2e.journeys import choose_tab
+from tests.e2e.pages import download, is_at, move_to, press, start_endless
 from tests.e2e.test_frame import serving
 
 # What another page loads for <gradio-app>.
@@ -43,22 +44,18 @@ def copy(page):
     """Press Copy link: the link that stands there then."""
     link = page.locator(".dv-share-link")
     link.evaluate("input => { input.value = ''; }")
-    page.get_by_role("button", name="Copy link").click()
+    press(page, "Copy link")
     expect(link).not_to_have_value("")
     expect(link).to_be_visible()
     return link.input_value()
 
 
-def run(page, method, **expected):
+def run(page, folder, method, **expected):
     """Press Generate, and see that the run, of another method than the one before, had these settings."""
     page.locator("#generate").click()
-    expect(live(page)).to_have_attribute("data-method", method)
-    expect(live(page)).to_have_attribute("data-state", "done")
-    with page.expect_download() as waiting:
-        page.locator(".dv-menu-files summary").click()
-        page.get_by_role("button", name="Save trace", exact=True).click()
+    is_at(live(page), method=method, state="done")
+    header = json.loads(download(page, "Save trace", folder).read_text())["header"]
     page.keyboard.press("Escape")
-    header = json.loads(waiting.value.path().read_text())["header"]
     assert {"prompt": header["prompt"], **header["settings"]}.items() >= expected.items()
 
 
@@ -75,23 +72,22 @@ FRAGMENT = "#" + "&".join(f"{name}={quote(str(value))}" for name, value in (VIEW
 SET = "Prompt and settings loaded. Press Generate to run."
 
 
-def test_a_link_gives_the_same_view_and_runs_nothing(page, site):
+def test_a_link_gives_the_same_view_and_runs_nothing(page, site, tmp_path):
     url = site.url
     opened(page, url, FRAGMENT)
     expect(message(page)).to_have_text(SET)
     expect(prompt(page)).to_have_value(VIEW["prompt"])
-    assert page.evaluate("document.querySelector('#share b')") is None
-    expect(live(page)).to_have_attribute("data-state", "empty")
+    is_at(live(page), state="empty")
     link = copy(page)
     assert link.startswith(url + "#tab=live&") and "seed=11" in link and "rest_shortest=3" in link
-    run(page, **VIEW)
-    page.locator("#visualizer .dv-slider").fill("4")
+    run(page, tmp_path, **VIEW)
+    move_to(page, 4)
     held = copy(page)
     assert held == link + "&iteration=4"
     opened(page, url, held.removeprefix(url))
     expect(message(page)).to_contain_text("Iteration 4 will be shown")
-    run(page, **VIEW)
-    expect(live(page)).to_have_attribute("data-shown", "4")
+    run(page, tmp_path, **VIEW)
+    is_at(live(page), shown=4)
 
 
 def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(page, site):
@@ -107,10 +103,8 @@ def test_other_tabs_have_links_of_their_own_which_are_copied_or_stand_selected(p
     assert copy(page) == link
     expect(message(page)).to_contain_text("The text is selected")
     assert page.evaluate("document.getSelection().toString()") == link
-    page.get_by_role("tab", name="Lab").click()
-    expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator(".dv-share-link")).to_have_value(f"{site.url}#tab=lab")
+    choose_tab(page, "Lab")
+    assert copy(page) == f"{site.url}#tab=lab"
     follow(page, "#tab=live")
     expect(prompt(page)).to_be_visible()
 
@@ -121,18 +115,17 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     page.set_content(f'<iframe src="{url}#prompt=Framed&seed=8" width="1000" height="800"></iframe>')
     frame = page.frame_locator("iframe")
     expect(prompt(frame)).to_have_value("Framed")
-    frame.get_by_role("button", name="Copy link").click()
+    press(frame, "Copy link")
     link = frame.locator(".dv-share-link")
     expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))
     expect(frame.locator(".dv-share-message")).to_contain_text("The text is selected")
     selected = "input => input.selectionEnd - input.selectionStart === input.value.length"
     assert link.evaluate(selected) and link.evaluate("input => document.activeElement === input")
     # For a page of one's own.
-    frame.get_by_role("button", name="Copy as a frame (HTML)").click()
+    press(frame, "Copy as a frame (HTML)")
     expect(link).to_have_value(re.compile(f'^<iframe src="{re.escape(url)}#tab=live&amp;prompt=Framed&amp;'))
     assert link.evaluate(selected)
-    copied = link.input_value()
-    page.set_content(copied)
+    page.set_content(link.input_value())
     expect(prompt(frame)).to_have_value("Framed")
     expect(page.locator("iframe")).to_have_attribute("src", re.compile("&seed=8$"))
 
@@ -172,7 +165,7 @@ def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_
     follow(page, "#prompt=A+third&method=vanilla&max_new_tokens=3&autoplay=1")
     expect(prompt(page)).to_have_value("A third")
     released.set()
-    expect(live(page)).to_have_attribute("data-iterations", "3")
+    is_at(live(page), iterations=3)
 
 
 CONTROLS = {
@@ -196,7 +189,7 @@ def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site
     autoplay = "#method=vanilla&max_new_tokens=9&autoplay=1"
     opened(page, site.url, f"{autoplay}&controls=step,prompt,magic&theme=dark&present=1")
     expect(message(page)).to_have_text('Ignored in this link: control "magic" (unknown).')
-    expect(live(page)).to_have_attribute("data-state", "done")
+    is_at(live(page), state="done")
     # It is presented, which takes the form away.
     assert left_on(page, "live") == {"step"}
     expect(page.locator("body.dark, :root[data-present]")).to_have_count(2)
@@ -204,20 +197,19 @@ def test_a_link_leaves_only_some_controls_and_says_how_the_page_looks(page, site
     assert left_on(page, "live") == {"step", "prompt"}
     for key in ("ArrowLeft", " ", "+", "ArrowLeft"):
         page.keyboard.press(key)
-    expect(live(page)).to_have_attribute("data-shown", "6")
+    is_at(live(page), shown=6)
     expect(page.locator(".dv-speed")).to_have_value("1")
     # The link's theme is not the visitor's own.
     assert "&controls=step%2Cprompt" in (link := copy(page)) and "theme" not in link
-    page.get_by_role("button", name="Light or dark").click()
+    press(page, "Light or dark")
     expect(page.locator("body.dark")).to_have_count(0)
     assert copy(page) == link + "&theme=light"
     page.evaluate("localStorage.clear()")
     # Of one tab, and before the # of all.
-    page.get_by_role("tab", name="Compare").click()
+    choose_tab(page, "Compare")
     expect(page.locator("#ask-race")).to_be_visible()
     opened(page, site.url, "?controls=pages,slider#tab=learn&lesson=draft-and-verify")
-    expect(page.locator(".dl-visualizer")).to_have_attribute("data-state", "done")
+    is_at(page.locator(".dl-visualizer"), state="done")
     assert left_on(page, "learn") == {"pages", "slider"}
-    page.get_by_role("tab", name="Live").click()
-    expect(live(page)).to_be_visible()
+    choose_tab(page, "Live")
     assert left_on(page, "live") == set()

@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.pages import fits, open_live, set_tokens, settle, start_endless
+from tests.e2e.journeys import choose_tab
+from tests.e2e.pages import fits, is_at, move_to, open_live, press, set_tokens, settle, start_endless
 
 PARTS = ["#prompt", "#method", "#generate", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
 PARTS += [".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing", ".dv-fold"]
@@ -37,7 +38,7 @@ def press_bar(page):
     """Whatever the page is enlarged by, what is pressed is what is meant."""
     bar = page.locator("rect.dv-bar").nth(4)
     bar.click()
-    expect(page.locator("#visualizer .dv")).to_have_attribute("data-shown", bar.get_attribute("data-iteration"))
+    is_at(page.locator("#visualizer .dv"), shown=bar.get_attribute("data-iteration"))
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def stage(context, site):
     open_live(page, site.url)
     set_tokens(page, 60)
     page.locator("#generate").click()
-    expect(page.locator(".dv")).to_have_attribute("data-state", "done")
+    is_at(page.locator(".dv"), state="done")
     yield page
     page.close()
 
@@ -103,6 +104,7 @@ def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage
     assert stage.locator("footer:visible").count() == 0
     for menu in stage.locator("#visualizer .dv-menu").all():
         menu.locator("summary").click()
+        settle(stage)
         panel = menu.locator(".dv-panel").bounding_box()
         assert panel["y"] + panel["height"] <= 800
         menu.locator("summary").click()
@@ -113,7 +115,7 @@ def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage
 def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):
     root, dv = stage.locator(":root[data-present]"), stage.locator("#visualizer .dv")
     begin, end = [stage.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
-    stage.locator("#visualizer .dv-slider").fill("3")
+    move_to(stage, 3)
     stage.set_viewport_size({"width": 1280, "height": 800})
     before, size = boxes(stage), letters(stage)
     stage.locator("#prompt textarea").press("f")
@@ -136,20 +138,20 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
         assert letters(stage) > 1.4 * size and stage.locator(".dv-tree-box").bounding_box()["height"] > 90
     expect(stage.locator("#prompt")).to_be_hidden()
     press_bar(stage)
-    stage.locator("#visualizer .dv-slider").fill("3")
+    move_to(stage, 3)
     for tab, form, part in (("Compare", "#ask-race", ".dv-race"), ("Learn", "#ask", ".dl")):
-        stage.get_by_role("tab", name=tab).click()
+        choose_tab(stage, tab)
         expect(stage.locator(part)).to_be_visible()
         expect(stage.locator(form)).to_be_hidden()
         assert fits(stage), tab
     stage.keyboard.press("Escape")
     expect(root).to_have_count(0)
-    stage.get_by_role("tab", name="Live").click()
+    choose_tab(stage, "Live")
     begin.press("Enter")
     expect(end).to_be_focused()
     end.press("Enter")
     expect(begin).to_be_focused()
-    expect(dv).to_have_attribute("data-shown", "3")
+    is_at(dv, shown=3)
     assert boxes(stage) == before
 
 
@@ -195,21 +197,21 @@ def test_details_are_folded_until_asked_for_and_then_kept_linked_and_presented(s
         check_screen(stage, 1280, 800, PARTS if expanded == "false" else [*PARTS, *DETAILS])
         if expanded == "false":
             button.click()
-    stage.get_by_role("button", name="Present", exact=True).click()
+    press(stage, "Present")
     check_screen(stage, 1280, 800, [*PRESENTED, ".dv-candidates", "[data-number=theta]"])
     stage.keyboard.press("Escape")
-    stage.get_by_role("button", name="Copy link").click()
+    press(stage, "Copy link")
     expect(stage.locator(".dv-share-link")).to_have_value(re.compile("&details=1"))
     # So are the colours that were chosen.
     dark = stage.locator("body.dark").count()
-    stage.get_by_role("button", name="Light or dark").click()
+    press(stage, "Light or dark")
     stage.reload()
     expect(stage.locator("body.dark")).to_have_count(1 - dark)
     opened = stage.locator(":root[data-details]")
     expect(opened).to_have_count(1)
     stage.evaluate("localStorage.clear()")
     stage.goto(site.url)
-    expect(stage.locator("#visualizer .dv")).to_have_attribute("data-state", "empty")
+    is_at(stage.locator("#visualizer .dv"), state="empty")
     expect(opened).to_have_count(0)
     stage.goto(f"{site.url}#details=1")
     expect(opened).to_have_count(1)
@@ -221,7 +223,7 @@ def test_phi_compares_with_vanilla_on_the_same_prompt_which_is_one_press_away(st
     set_tokens(stage, 20)
     stage.locator("#method").get_by_text("PLD", exact=True).click()
     stage.locator("#generate").click()
-    expect(stage.locator("#visualizer .dv")).to_have_attribute("data-state", "done")
+    is_at(stage.locator("#visualizer .dv"), state="done")
     expect(stage.locator("[data-number=phi]")).to_be_hidden()
     stage.locator(".dv-run-vanilla").click()
     expect(stage.locator(".dv-method")).to_have_text("Vanilla")

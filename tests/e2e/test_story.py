@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import PATIENCE, page_in, serious_in_both, settle
+from tests.e2e.pages import PATIENCE, is_at, page_in, press, serious_in_both, settle
 from tests.until import wait_until
 
 TITLES = [
@@ -34,23 +34,32 @@ def first_visit(browser, url, fragment="", *, clocked=False, **options):
 
 
 def stop_at(page, number):
-    expect(page.locator(".dv-story")).to_have_attribute("data-stop", str(number))
+    is_at(page.locator(".dv-story"), stop=number)
     expect(page.locator(".dv-story-title")).to_have_text(TITLES[number - 1])
+
+
+def runs_until(page, condition):
+    """Hurry the page's clock on until something holds."""
+
+    def holds():
+        page.clock.run_for(500)
+        return condition()
+
+    wait_until(holds)
 
 
 def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         first = page.locator(".dv-first")
         knob, counts, end = first.locator("input"), first.locator(".dv-first-count"), first.locator(".dv-first-end")
-        expect(first).to_have_attribute("data-over", "no")
-        expect(page.locator("#prompt textarea")).to_be_visible()
-        expect(page.locator(".dv-tree-box")).to_be_hidden()
 
         def is_over():
-            page.clock.run_for(500)
             return first.get_attribute("data-over") == "yes"
 
-        wait_until(is_over)
+        is_at(first, over="no")
+        expect(page.locator("#prompt textarea")).to_be_visible()
+        expect(page.locator(".dv-tree-box")).to_be_hidden()
+        runs_until(page, is_over)
         expect(counts).to_have_text(["64 tokens", "64 tokens"])
         expect(end).to_have_text(
             re.compile(r"^The same 64 tokens take \d+ ms alone and \d+ ms together, 1\.\d\d times as fast")
@@ -69,21 +78,21 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         page.locator("#method label", has_text="DuoTree").click()
         beside.click()
         expect(first.get_by_role("heading", name="DuoTree: with a small model guessing ahead")).to_be_visible()
-        wait_until(is_over)
+        runs_until(page, is_over)
         expect(end).to_have_text(re.compile(r"^The same 64 tokens .* 1\.\d\d times as fast"))
         expect(first.locator("input")).to_have_count(0)
         look.click()
         expect(first).to_be_hidden()
-        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+        is_at(page.locator("#visualizer .dv"), state="recording")
         beside.click()
-        expect(first).to_have_attribute("data-over", "no")
+        is_at(first, over="no")
 
 
 def test_space_holds_the_first_screen_and_escape_closes_what_is_open_before_it(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         first, settings = page.locator(".dv-first"), page.locator("#settings > button")
         counts = first.locator(".dv-first-count")
-        expect(first).to_have_attribute("data-over", "no")
+        is_at(first, over="no")
         page.clock.pause_at(page.evaluate("Date.now() + 100"))
 
         def goes_on():
@@ -92,12 +101,12 @@ def test_space_holds_the_first_screen_and_escape_closes_what_is_open_before_it(b
             return counts.all_inner_texts() != before
 
         # Also from the knob, which has no use for it.
-        for press in (page.keyboard.press, first.locator("input").press):
+        for type_key in (page.keyboard.press, first.locator("input").press):
             wait_until(goes_on)
-            press("Space")
+            type_key("Space")
             page.clock.run_for(100)
             assert not goes_on()
-            press("Space")
+            type_key("Space")
         settings.click()
         page.keyboard.press("Escape")
         expect(settings).not_to_have_class(re.compile("open"))
@@ -109,22 +118,15 @@ def test_space_holds_the_first_screen_and_escape_closes_what_is_open_before_it(b
 def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")
-        page.get_by_role("button", name="Show me in a minute").click()
+        press(page, "Show me in a minute")
         stop_at(page, 1)
         expect(page.locator(".dv-tree-box")).to_be_hidden()
         expect(prompt).to_be_hidden()
-
-        def has_gone_on():
-            page.clock.run_for(500)
-            return story.get_attribute("data-stop") == "2"
-
         # It goes on by itself.
-        wait_until(has_gone_on)
-        stop_at(page, 2)
-        page.keyboard.press("Space")
-        expect(story.get_by_role("button", name="Play")).to_be_visible()
-        page.keyboard.press("Space")
-        expect(story.get_by_role("button", name="Pause")).to_be_visible()
+        runs_until(page, lambda: story.get_attribute("data-stop") == "2")
+        for name in ("Play", "Pause"):
+            page.keyboard.press("Space")
+            expect(story.get_by_role("button", name=name)).to_be_visible()
         for number in range(3, 8):
             page.keyboard.press("ArrowRight")
             stop_at(page, number)
@@ -135,10 +137,10 @@ def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped)
         page.keyboard.press("ArrowRight")
         expect(story).to_be_hidden()
         expect(prompt).to_be_focused()
-        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "recording")
+        is_at(page.locator("#visualizer .dv"), state="recording")
         # Who has seen it comes to the stage at once, and may see it again.
         page.reload()
-        expect(page.locator("#visualizer .dv")).to_have_attribute("data-playing", "yes")
+        is_at(page.locator("#visualizer .dv"), playing="yes")
         expect(story).to_be_hidden()
         button = page.get_by_role("button", name="How it works", exact=True)
         button.click()
@@ -151,37 +153,35 @@ def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped)
 
 def test_a_link_opens_it_at_a_stop_and_presented_each_stop_waits_for_whoever_presents(browser, shipped):
     with first_visit(browser, shipped, "#story=3", clocked=True) as page:
+        story, presented = page.locator(".dv-story"), page.locator(":root[data-present]")
         stop_at(page, 3)
-        expect(page.locator(".dv-share-message")).to_be_hidden()
-        page.get_by_role("button", name="Copy link").click()
+        press(page, "Copy link")
         expect(page.locator(".dv-share-link")).to_have_value(re.compile("&story=3$"))
         page.locator(".dv-story-skip").click()
-        expect(page.locator(".dv-story")).to_be_hidden()
+        expect(story).to_be_hidden()
         # It is followed on another tab, too.
         page.get_by_role("tab", name="Compare", exact=True).click()
-        page.evaluate("location.hash = '#story=5'")
-        stop_at(page, 5)
-        expect(page.locator(".dv-story")).to_be_visible()
         page.evaluate("location.hash = '#story=7'")
         stop_at(page, 7)
-        page.locator(".dv-story").press("f")
-        expect(page.locator(":root[data-present]")).to_have_count(1)
+        expect(story).to_be_visible()
+        story.press("f")
+        expect(presented).to_have_count(1)
         settle(page)
         # Longer than any stop takes.
         page.clock.run_for(20_000)
         expect(page.locator(".dv-story-yours")).not_to_have_class(re.compile("unwritten"))
-        expect(page.locator(".dv-story").get_by_role("button", name="Play")).to_be_visible()
+        expect(story.get_by_role("button", name="Play")).to_be_visible()
         # Escape ends the presentation first.
         page.keyboard.press("Escape")
-        expect(page.locator(":root[data-present]")).to_have_count(0)
-        expect(page.locator(".dv-story")).to_be_visible()
+        expect(presented).to_have_count(0)
+        expect(story).to_be_visible()
 
 
 def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, shipped):
     with first_visit(browser, shipped, "#method=vanilla&max_new_tokens=4000&autoplay=1") as page:
-        expect(page.locator("#visualizer .dv")).to_have_attribute("data-state", "running")
+        is_at(page.locator("#visualizer .dv"), state="running")
         expect(page.locator(".dv-story")).to_be_hidden()
-        page.get_by_role("button", name="How it works", exact=True).click()
+        press(page, "How it works")
         stop_at(page, 1)
         expect(page.locator("#stop")).to_be_visible()
         page.locator("#prompt textarea").press("Enter")
@@ -201,13 +201,13 @@ SIZES = ((1280, 800), (390, 844), (1920, 1080))
 
 def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, shipped):
     with first_visit(browser, shipped, reduced_motion="reduce") as page:
-        expect(page.locator(".dv-first")).to_have_attribute("data-over", "yes")
+        is_at(page.locator(".dv-first"), over="yes")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
             settle(page)
             assert page.evaluate(OVERFLOWS) == []
         assert not serious_in_both(page, ".dv-first")
-        page.get_by_role("button", name="Show me in a minute").click()
+        press(page, "Show me in a minute")
         # What is no motion, as a theme's colours that come one after another, is read at once.
         page.add_style_tag(content="*, ::before, ::after { transition: none !important; }")
         for number in range(1, 8):
