@@ -132,12 +132,16 @@ class Visitor:
             self.wait("document.querySelector(arguments[0])?.dataset[arguments[1]] === arguments[2]", part, name, value)
 
     def type(self, part, text):
-        """In place of what stands there."""
-        field = self.find(part)
-        field.click()
-        self.run("arguments[0].select()", field)
-        field.send_keys(text, Keys.TAB)
-        self.wait("arguments[0].value === arguments[1]", field, text)
+        """In place of what stands there; once more where the page wrote its own into the field meanwhile."""
+
+        def typed(_):
+            field = self.find(part)
+            field.click()
+            self.run("arguments[0].select()", field)
+            field.send_keys(text, Keys.TAB)
+            return field.get_property("value") == text
+
+        self.wait(typed)
 
     def saved(self, pattern):
         """The file that was saved last, once it is whole."""

@@ -64,6 +64,8 @@ VIEW = {
     "method": "vanilla",
     "max_new_tokens": 9,
     "temperature": 0.7,
+    "top_k": 9,
+    "top_p": 0.95,
     "seed": 11,
     "rest_shortest": 3,
     "raw": True,
