@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from contextvars import copy_context
 from ctypes import c_double, c_long
 from dataclasses import replace
@@ -64,18 +63,12 @@ class SharedDraft(ProcessDraft):
     def alive(self) -> bool:
         if self.starter == os.getpid():
             return super().alive()
-        return not self.pipe.closed and not self.overdue and (not self.owes or self.heartbeat.beats_again())
+        return not self.pipe.closed and (not self.owes or self.heartbeat.beats_again())
 
     def close(self) -> None:
         if self.starter == os.getpid():
             return super().close()
         self.pipe.close()
-
-    def settle(self) -> None:
-        """Take all answers that are still to come."""
-        with suppress(DraftDied):
-            self.enough()
-            self.result()
 
 
 class Place:

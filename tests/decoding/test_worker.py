@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -110,11 +110,11 @@ def test_an_error_is_reported_and_the_worker_goes_on(draft):
     assert draft.result().sequences
 
 
-def test_an_answer_that_nobody_took_is_not_overdue(draft, monkeypatch):
+def test_a_draft_that_stopped_after_its_answer_has_answered(draft, monkeypatch):
     draft.submit(REQUEST)
     while not draft.poll(1):
         pass
-    monkeypatch.setattr(draft, "deadline", 0.0)
+    monkeypatch.setattr(draft, "heartbeat", SimpleNamespace(silent=lambda: True, beats_again=lambda: False))
     assert draft.alive() and draft.ready() and draft.result().sequences
 
 

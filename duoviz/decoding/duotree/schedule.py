@@ -10,7 +10,7 @@ from duoviz.decoding.duotree.policy import WIDTHS, steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Span
-from duoviz.decoding.worker.protocol import DraftDied, DraftWorker, PauseRequest
+from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.models.language_model import LanguageModel
 
 # While the draft reads more tokens than this, the target goes on alone.
@@ -49,8 +49,7 @@ class Beside:
         self.draft, self.tree, self.costs, self.stopped, self.unread = draft, Tree(config), costs, stopped, 0
         self.steps: list[Span] = []
         # Drops what an earlier run's tree would still give.
-        draft.submit(PauseRequest())
-        draft.result(stopped=stopped)
+        draft.settle(stopped=stopped)
 
     def move(self, tokens: Sequence[int]) -> list[TreeNode]:
         config = None if self.tree.text else self.tree.config
@@ -85,6 +84,5 @@ class Beside:
     def close(self) -> None:
         """Stop the draft, unless it is reading a text."""
         end = time.monotonic() + PAUSE
-        with suppress(DraftDied, Stopped):
-            self.draft.submit(PauseRequest())
-            self.draft.result(stopped=lambda: time.monotonic() > end)
+        with suppress(Stopped):
+            self.draft.settle(stopped=lambda: time.monotonic() > end)

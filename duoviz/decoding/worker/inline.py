@@ -23,6 +23,9 @@ class InlineDraft(DraftWorker):
     def append(self, request: Request) -> None:
         self.parts = request.answers(self.state, waits=bool, stopped=bool)
 
+    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
+        self.parts = iter(())
+
     def ready(self) -> bool:
         return True
 

@@ -1,11 +1,10 @@
-"""The draft in a process of its own: requests and answers are counted, and an answer has its time limit."""
+"""The draft in a process of its own: requests and answers are counted, and a draft that stops beating is given up."""
 
 import multiprocessing
 import os
 import pickle
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from ctypes import Array, c_int64, c_ulong
@@ -23,11 +22,9 @@ from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, 
 from duoviz.models.cores import Cores, on_cores
 from duoviz.models.pair import LoadDraft
 
-# Seconds. A start loads and quantises the model; an answer takes milliseconds, a very long prompt perhaps a minute.
-# A process that is stopped meanwhile shows sooner (see `heartbeat`).
+# Seconds in which a process loads and quantises the model.
 START_TIMEOUT = 300.0
-ANSWER_TIMEOUT = 120.0
-# How often a wait looks whether the run was stopped, in seconds.
+# How often a wait looks whether the run was stopped, or the draft, in seconds.
 GLANCE = 0.1
 # Held while a process is started.
 starting = threading.Lock()
@@ -36,8 +33,8 @@ starting = threading.Lock()
 class ProcessDraft(DraftWorker):
     """A process, pinned to its own cores."""
 
-    # submitted, answered: requests so far; deadline: when the next answer is due.
-    started, submitted, answered, deadline = False, 0, 0, 0.0
+    # submitted, answered: requests so far.
+    started, submitted, answered = False, 0, 0
 
     def __init__(self, load: LoadDraft, cores: Cores):
         """load: gives the model; it is called in the new process, which imports what it needs but the main module."""
@@ -68,8 +65,6 @@ class ProcessDraft(DraftWorker):
         self.append(request)
 
     def append(self, request: Request) -> None:
-        if self.answered == self.submitted:
-            self.expect_answer()
         self.send(request)
         self.submitted += 1
 
@@ -97,7 +92,7 @@ class ProcessDraft(DraftWorker):
         self.drop_answers(keep=1)
         if self.answered + 1 == self.submitted and self.poll(0):
             return True
-        self.check_deadline()
+        self.check_alive()
         return False
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
@@ -107,12 +102,19 @@ class ProcessDraft(DraftWorker):
             answer = self.take()
         return checked(answer)
 
+    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
+        with suppress(DraftDied):
+            self.enough()
+            while self.answered < self.submitted:
+                self.wait(stopped)
+                self.take()
+
     def wait(self, stopped: Callable[[], bool]) -> None:
         """Until an answer is there. Raises DraftDied, and Stopped where `stopped` says so."""
         while not self.poll(GLANCE):
             if stopped():
                 raise Stopped
-            self.check_deadline()
+            self.check_alive()
 
     def poll(self, seconds: float) -> bool:
         """Whether an answer is there, or comes within these seconds."""
@@ -137,26 +139,16 @@ class ProcessDraft(DraftWorker):
         """The next answer, counted."""
         answer = self.receive()
         self.answered += not isinstance(answer, Part)
-        self.expect_answer()
         return answer
-
-    def expect_answer(self) -> None:
-        """The next answer is due within the time limit from now."""
-        self.deadline = time.monotonic() + ANSWER_TIMEOUT
 
     @property
     def owes(self) -> bool:
         """Whether an answer is still to come."""
         return self.answered < self.submitted and not self.poll(0)
 
-    @property
-    def overdue(self) -> bool:
-        """Whether an answer is late, or the process stopped before it."""
-        return self.owes and (time.monotonic() > self.deadline or self.heartbeat.silent())
-
-    def check_deadline(self) -> None:
-        """Raise DraftDied where an answer is overdue."""
-        if self.overdue:
+    def check_alive(self) -> None:
+        """Raise DraftDied where the process stopped before its answer."""
+        if self.owes and self.heartbeat.silent():
             self.close()
             raise DraftDied("The draft stopped answering: run again to start a new one.")
 
@@ -168,10 +160,8 @@ class ProcessDraft(DraftWorker):
         return DraftDied(f"The draft process died (exit code {code}): run again to start a new one.")
 
     def alive(self) -> bool:
-        if not self.process.is_alive() or self.pipe.closed or self.overdue:
-            return False
         # One that was stopped in the run before would keep this one waiting.
-        return not self.owes or self.heartbeat.beats_again()
+        return self.process.is_alive() and not self.pipe.closed and (not self.owes or self.heartbeat.beats_again())
 
     def close(self) -> None:
         self.pipe.close()

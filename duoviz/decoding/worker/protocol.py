@@ -40,14 +40,6 @@ class Part:
 
 
 @dataclass(frozen=True)
-class PauseRequest:
-    """Compute nothing until the next request; the answer is None."""
-
-    def answers(self, draft: DraftState, **asked) -> Iterator[Any]:
-        return iter([None])
-
-
-@dataclass(frozen=True)
 class EnoughRequest:
     """The request before ends, because another one waits; this one has no answer."""
 
@@ -73,11 +65,14 @@ class DraftWorker(Protocol):
         """Start on a request; parts of earlier answers may still come."""
 
     def ready(self) -> bool:
-        """Whether `result` would answer at once. Raises DraftDied where the answer is long overdue."""
+        """Whether `result` would answer at once. Raises DraftDied where the draft was stopped."""
         ...
 
     def enough(self) -> None:
         """Let the request end with the step that it is in. Raises DraftDied."""
+
+    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
+        """Let the request end, and drop its answers. Raises Stopped where `stopped` says so."""
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
@@ -89,7 +84,7 @@ class DraftWorker(Protocol):
         """
 
     def alive(self) -> bool:
-        """Whether it is worth a request: not ended, and no answer long overdue."""
+        """Whether it is worth a request: neither ended nor stopped."""
         ...
 
     def close(self) -> None:
