@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+# A distribution that a token was drawn from, [columns], and the columns' ids.
+Row = tuple[np.ndarray, "Tensor | None"]
+
+
 class StopRule(NamedTuple):
     """How sure a sequence must be to go on: the product of its tokens' chances is above `least`.
 
@@ -60,14 +64,14 @@ class DraftPlan(NamedTuple):
 class DraftSequence:
     """One draft sequence: its tokens, their probabilities, and the cache slots of all but the last token.
 
-    The last token is never forwarded. rows: the distributions [vocab] that the tokens were drawn from, if kept.
-    value: the product of the tokens' chances.
+    The last token is never forwarded. rows: the distributions [columns] that the tokens were drawn from, each with the
+    columns' ids (`LanguageModel.known`), if kept. value: the product of the tokens' chances.
     """
 
     tokens: list[int]
     q: list[float]
     slots: list[int] = field(default_factory=list)
-    rows: list[Tensor] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     value: float = 1.0
 
     def pays(self, plan: DraftPlan) -> bool:
@@ -99,7 +103,7 @@ class Drafted(NamedTuple):
     """What a `DraftRequest` leaves for the next request; pending_rows: the pending tokens' distributions."""
 
     result: DraftResult
-    pending_rows: list[Tensor]
+    pending_rows: list[Row]
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class DraftRequest:
             result = replace(result, sequences=[replace(sequence, rows=[]) for sequence in result.sequences])
         yield result
 
-    def roll_back(self, draft: DraftState) -> list[Tensor]:
+    def roll_back(self, draft: DraftState) -> list[Row]:
         """Keep in the cache what belongs to the new context; returns the pending tokens' rows."""
         sequence = draft.kept.result.sequences[self.keep] if self.keep is not None else None
         if sequence and self.kept:
@@ -147,7 +151,10 @@ class RowRequest:
     row: int
 
     def answers(self, draft: DraftState, **asked) -> Iterator[np.ndarray]:
-        yield [*draft.kept.pending_rows, *draft.kept.result.sequences[0].rows][self.row].double().numpy()
+        from torch import from_numpy
+
+        row, known = [*draft.kept.pending_rows, *draft.kept.result.sequences[0].rows][self.row]
+        yield over_vocabulary(from_numpy(row), known).double().numpy()
 
 
 def row_of_draft(draft: DraftWorker, vocabulary: int) -> Callable[[int], Tensor]:
@@ -200,24 +207,17 @@ def grow_sequences(
     best_p, best = p[0, order].tolist(), ids_of(order, model.known)
     most = MAX_SEQUENCES if plan.sequences == "dynamic" else plan.sequences
     starts = first_sequences(model, q[0], (order if score is p else best_of(score, most)[0])[:most], plan)
-    steps = [ended_now(span)]
-    lead = starts[0]
-    if plan.longest == 1 or enough() or not lead.pays(plan):
-        candidates = [Candidate(token, probability, False) for token, probability in zip(best, best_p, strict=True)]
-        return DraftResult([lead], candidates, None, steps)
-
-    theta = threshold(best_p[0], grow(model, [lead], root, steps, plan)[0])
-    candidates = [Candidate(token, value, value > theta) for token, value in zip(best, best_p, strict=True)]
-    k = number_of_sequences(best_p, theta, plan.budget) if plan.sequences == "dynamic" else plan.sequences
-    if not model.supports_tree:
-        k = 1
-    sequences = starts[: min(k, plan.budget)]
-    if plan.draft_mode == "batched":
-        total = min(plan.steps[len(sequences) - 1], plan.longest)
-        while len(steps) < total and not enough() and (paying := [branch for branch in sequences if branch.pays(plan)]):
-            grow(model, paying, root, steps, plan)
-    else:
-        grow_in_turn(model, sequences, root, steps, plan, lengths=branch_lengths(plan.budget, len(sequences)))
+    steps, sequences, theta = [ended_now(span)], starts[:1], None
+    if plan.longest > 1 and not enough() and starts[0].pays(plan):
+        theta = threshold(best_p[0], grow(model, sequences, root, steps, plan)[0])
+        k = number_of_sequences(best_p, theta, plan.budget) if plan.sequences == "dynamic" else plan.sequences
+        sequences = starts[: min(k, plan.budget) if model.supports_tree else 1]
+        if plan.draft_mode == "batched":
+            grow_together(model, sequences, root, steps, plan, enough=enough)
+        else:
+            grow_in_turn(model, sequences, root, steps, plan)
+    firsts = zip(best, best_p, strict=True)
+    candidates = [Candidate(token, value, theta is not None and value > theta) for token, value in firsts]
     return DraftResult(sequences, candidates, theta, steps)
 
 
@@ -246,16 +246,9 @@ def proposals(
     return p.numpy(), q.numpy(), scores(q, positions, sampling, stream=stream, known=model.known).numpy()
 
 
-def kept_row(q: np.ndarray, known: Tensor | None) -> Tensor:
-    """A distribution that a token is drawn from, over the vocabulary."""
-    from torch import from_numpy
-
-    return over_vocabulary(from_numpy(q), known)
-
-
 def first_sequences(model: LanguageModel, q: np.ndarray, order: np.ndarray, plan: DraftPlan) -> list[DraftSequence]:
     """One branch for each of these first tokens' columns that can be drawn at all; q [vocab]."""
-    rows = [] if plan.fresh is None else [kept_row(q, model.known)]
+    rows = [] if plan.fresh is None else [(q, model.known)]
     firsts = zip(ids_of(order, model.known), q[order].tolist(), strict=True)
     return [
         DraftSequence([token], [probability], rows=list(rows), value=plan.chance(rank, probability))
@@ -264,17 +257,26 @@ def first_sequences(model: LanguageModel, q: np.ndarray, order: np.ndarray, plan
     ]
 
 
-def grow_in_turn(
+def grow_together(
     model: LanguageModel,
-    sequences: list[DraftSequence],
+    sequences: Sequence[DraftSequence],
     root: int,
     steps: list[Span],
     plan: DraftPlan,
     *,
-    lengths: list[int],
+    enough: Callable[[], bool],
+) -> None:
+    """Steps of all sequences that still pay, as many as fill the budget's time."""
+    total = min(plan.steps[len(sequences) - 1], plan.longest)
+    while len(steps) < total and not enough() and (paying := [branch for branch in sequences if branch.pays(plan)]):
+        grow(model, paying, root, steps, plan)
+
+
+def grow_in_turn(
+    model: LanguageModel, sequences: Sequence[DraftSequence], root: int, steps: list[Span], plan: DraftPlan
 ) -> None:
     """One sequence after another to its length; a token of the first beyond that, which θ needed, is dropped."""
-    for sequence, length in zip(sequences, lengths, strict=True):
+    for sequence, length in zip(sequences, branch_lengths(plan.budget, len(sequences)), strict=True):
         while len(sequence.tokens) < min(length, plan.longest) and sequence.pays(plan):
             grow(model, [sequence], root, steps, plan)
         if len(sequence.tokens) > length:
@@ -303,7 +305,7 @@ def grow(
         sequence.q.append(probabilities[index])
         sequence.value *= plan.chance(0, probabilities[index])
         if plan.fresh is not None:
-            sequence.rows.append(kept_row(q[index], model.known))
+            sequence.rows.append((q[index], model.known))
     return largest
 
 
