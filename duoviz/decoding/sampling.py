@@ -199,6 +199,12 @@ class TargetRow:
     def drawn(self) -> Drawn:
         return draw(self.logits, self.position, self.sampling)
 
+    @property
+    def margin(self) -> float | None:
+        """How many logits the next best token lacked; None where there was no other."""
+        margin = self.drawn.margin
+        return margin if margin is not None and isfinite(margin) else None
+
     @cached_property
     def distribution(self) -> Tensor:
         """What the token is drawn from, [vocab]; greedy, softmax(logits)."""
@@ -212,6 +218,11 @@ class TargetRow:
         powers = (self.values - self.largest) / temperature
         np.exp(powers, out=powers)
         return self.largest / temperature + log(powers.sum())
+
+    def probability(self, token: int) -> float:
+        if self.sampling.top_k or self.sampling.top_p < 1:
+            return float(self.distribution[token])
+        return exp(float(self.values[token]) / (self.sampling.temperature or 1.0) - self.total)
 
 
 class TargetDraws:
@@ -233,22 +244,6 @@ class TargetDraws:
         if row not in self.rows:
             self.rows[row] = TargetRow(self.logits[row], self.positions[row], self.sampling)
         return self.rows[row]
-
-    def margin(self, row: int) -> float | None:
-        """How many logits the next best token lacked; None where there was no other."""
-        margin = self.row(row).drawn.margin
-        return margin if margin is not None and isfinite(margin) else None
-
-    def distribution(self, row: int) -> Tensor:
-        """What the row's token is drawn from, [vocab]; greedy, softmax(logits)."""
-        return self.row(row).distribution
-
-    def probability(self, row: int, token: int) -> float:
-        """The target's probability of `token` after a row."""
-        of_row, sampling = self.row(row), self.sampling
-        if sampling.top_k or sampling.top_p < 1:
-            return float(of_row.distribution[token])
-        return exp(float(of_row.values[token]) / (sampling.temperature or 1.0) - of_row.total)
 
 
 class RejectionNoise:

@@ -52,24 +52,23 @@ def verify(
         verify_by_rejection(tested, target_tokens, classical) if classical else verify_coupled(tested, target_tokens)
     )
     mark(tested, path, rejected)
-    for node in (tested[index] for index in {*path, *rejected}):
-        node.p = target_tokens.probability(node.parent + 1, node.token)
-    committed = [tested[index] for index in path]
-    for node in committed if not classical else ():
-        node.margin = target_tokens.margin(node.parent + 1)
+    for index in {*path, *rejected}:
+        node, row = tested[index], target_tokens.row(tested[index].parent + 1)
+        node.p = row.probability(node.token)
+        node.margin = row.margin if node.status == "accepted" and not classical else None
     for index, node in zip(firsts, tested[len(pending) :], strict=True):
         drafted[index].p, drafted[index].status = node.p, node.status
 
-    checked, sequence, accepted = list(tree), None, len(path)
+    checked, committed, sequence, accepted = list(tree), [tested[index] for index in path], None, len(path)
     outcome = "hit" if accepted else "none"
     if token is None:
         sequence = 1 + path[-1] - len(tree)
         keep_sequence(drafted, firsts[sequence - 1])
     else:
         parent = path[-1] if path else -1
-        margin = None if classical else target_tokens.margin(parent + 1)
-        p = target_tokens.probability(parent + 1, token)
-        correction = Node(token, parent, "target", p=p, margin=margin, status="correction")
+        row = target_tokens.row(parent + 1)
+        margin = None if classical else row.margin
+        correction = Node(token, parent, "target", p=row.probability(token), margin=margin, status="correction")
         committed.append(correction)
         discard(drafted)
         if firsts and accepted == len(tree):
@@ -155,7 +154,7 @@ def verify_by_rejection(tree: Sequence[Node], target_tokens: TargetDraws, classi
     place = -1
     while place + 1 < len(target_tokens):
         row, accepted = place + 1, None
-        p, q = target_tokens.distribution(row), None
+        p, q = target_tokens.row(row).distribution, None
         for trial, child in enumerate(children(tree, place)):
             token = tree[child].token
             drafted = tree[child].q if q is None else float(q[token])

@@ -30,8 +30,8 @@ def test_the_walk_down_a_tree(parents, tokens, own, verdict):
 def test_exact_ties_go_to_the_lowest_id():
     logits = torch.tensor([[0.0, 2.0, 1.0, 2.0, 2.0], [3.0, 0.0, 1.0, 2.0, 3.0]], dtype=torch.float64)
     own = TargetDraws(logits, [7, 8], Sampling())
-    assert [own[0], own[1]] == [1, 0] and [own.margin(0), own.margin(1)] == [0.0, 0.0]
-    assert own.probability(1, 3) == pytest.approx(float(logits[1].softmax(-1)[3]))
+    assert [own[0], own[1]] == [1, 0] and [own.row(0).margin, own.row(1).margin] == [0.0, 0.0]
+    assert own.row(1).probability(3) == pytest.approx(float(logits[1].softmax(-1)[3]))
 
 
 @pytest.mark.parametrize(
