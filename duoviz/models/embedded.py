@@ -225,26 +225,12 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
 def config_of(metadata: dict, *, tied: bool) -> dict:
     """transformers' config of the model that the gguf's metadata describes; tied: its head is the embedding."""
     from transformers import LlamaConfig
+    from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
 
-    shape = {name.removeprefix("llama."): value for name, value in metadata.items()}
-    return LlamaConfig(
-        architectures=["LlamaForCausalLM"],
-        dtype="float32",
-        bos_token_id=metadata.get("tokenizer.ggml.bos_token_id"),
-        eos_token_id=metadata.get("tokenizer.ggml.eos_token_id"),
-        pad_token_id=metadata.get("tokenizer.ggml.padding_token_id"),
-        vocab_size=shape["vocab_size"],
-        hidden_size=shape["embedding_length"],
-        intermediate_size=shape["feed_forward_length"],
-        num_hidden_layers=shape["block_count"],
-        num_attention_heads=shape["attention.head_count"],
-        num_key_value_heads=shape["attention.head_count_kv"],
-        head_dim=shape["rope.dimension_count"],
-        max_position_embeddings=shape["context_length"],
-        rms_norm_eps=shape["attention.layer_norm_rms_epsilon"],
-        rope_parameters={"rope_type": "default", "rope_theta": shape["rope.freq_base"]},
-        tie_word_embeddings=tied,
-    ).to_dict()
+    parts = {part: GGUF_CONFIG_MAPPING[part] for part in ("llama", "tokenizer")}
+    fields = {f"{part}.{name}": field for part, names in parts.items() for name, field in names.items()}
+    known = {fields[name]: value for name, value in metadata.items() if name in fields}
+    return LlamaConfig(architectures=["LlamaForCausalLM"], dtype="float32", tie_word_embeddings=tied, **known).to_dict()
 
 
 def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:

@@ -62,10 +62,23 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     `progress` is called from the download's threads. An exception that it raises ends the download and is raised here.
     Raises UserError.
     """
-    raised: list[BaseException] = []
+    lock, raised = threading.Lock(), list[BaseException]()
 
-    class ByteBar(SilentBar):
-        def tell(self, done: int, total: int) -> None:
+    class ByteBar(tqdm_asyncio):
+        """Shows nothing; tells of the bytes that came, one call at a time."""
+
+        def __init__(self, *args: Any, unit: str = "it", **options: Any):
+            # The bars of bytes (received, written) tell the same; the one of files is of no interest.
+            self.counts_bytes = unit == "B"
+            super().__init__(*args, **(options | {"disable": True}))
+
+        def update(self, n: float | None = 1) -> None:
+            with lock:
+                self.n += n or 0
+                if self.counts_bytes:
+                    self.tell(self.n, self.total or self.n)
+
+        def tell(self, done: float, total: float) -> None:
             # Every thread of the download is to end, so each of them gets the exception.
             if raised:
                 raise raised[0]
@@ -82,26 +95,6 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
         if raised:
             raise
         raise UserError(refusal(error, model_id)) from error
-
-
-class SilentBar(tqdm_asyncio):
-    """A progress bar for huggingface_hub that shows nothing; it tells of the bytes that came, one call at a time."""
-
-    lock = threading.Lock()
-
-    def __init__(self, *args: Any, unit: str = "it", **options: Any):
-        # The bars of bytes (received, written) tell the same; the one of files is of no interest.
-        self.counts_bytes = unit == "B"
-        super().__init__(*args, **(options | {"disable": True}))
-
-    def update(self, n: float | None = 1) -> None:
-        with self.lock:
-            self.n += n or 0
-            if self.counts_bytes:
-                self.tell(int(self.n), int(self.total or 0))
-
-    def tell(self, done: int, total: int) -> None:
-        """What is to be done with it."""
 
 
 def outline(model_id: str) -> tuple[dict, int]:

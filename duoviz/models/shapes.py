@@ -48,16 +48,15 @@ SHAPES = {
     "llama-3-8b": Shape("Llama-3-8B", 4096, 14336, 32, 32, 8, 128),
 }
 
-# By the last part of a tensor's name but `weight`: the sizes of its rows and of its columns.
-SIZES = {
+# By the last part of a tensor's name but `weight`: what its rows and its columns stand for.
+AXES = {
     "embed_tokens": ("vocabulary", "hidden"), "lm_head": ("vocabulary", "hidden"),
-    "q_proj": ("queries", "hidden"), "k_proj": ("keys", "hidden"), "v_proj": ("keys", "hidden"),
-    "o_proj": ("hidden", "queries"), "gate_proj": ("inner", "hidden"), "up_proj": ("inner", "hidden"),
+    "q_proj": ("queries", "hidden"), "k_proj": ("keys", "hidden"), "v_proj": ("values", "hidden"),
+    "o_proj": ("hidden", "outputs"), "gate_proj": ("inner", "hidden"), "up_proj": ("inner", "hidden"),
     "down_proj": ("hidden", "inner"), "input_layernorm": ("hidden",), "post_attention_layernorm": ("hidden",),
     "norm": ("hidden",),
 }  # fmt: skip
-# The matrices whose rows (of o_proj the columns) are heads, and those that are read where only zeros meet them.
-HEADS = {"q_proj", "k_proj", "v_proj", "o_proj"}
+# The matrices that are read where only zeros meet them.
 READ = {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"}
 
 
@@ -113,13 +112,9 @@ class InShape(Mapping[str, Tensor]):
         inside = [name.split(".", 3)[3] for name in weights if name.startswith("model.layers.0.")]
         outside = [name for name in weights if not name.startswith("model.layers.")]
         self.names = {*outside, *(f"model.layers.{layer}.{name}" for layer in range(shape.layers) for name in inside)}
-        self.sizes = {
-            "vocabulary": config["vocab_size"],
-            "hidden": shape.hidden,
-            "inner": shape.inner,
-            "queries": shape.heads * shape.head_dim,
-            "keys": shape.kv_heads * shape.head_dim,
-        }
+        queries, keys = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+        self.sizes = {"vocabulary": config["vocab_size"], "hidden": shape.hidden, "inner": shape.inner}
+        self.sizes |= {"queries": queries, "keys": keys, "values": keys, "outputs": queries}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -142,47 +137,40 @@ class InShape(Mapping[str, Tensor]):
     def make(self, name: str) -> Tensor:
         part = name.split(".")[-2]
         new = self.filled(part)
-        if name in self.weights:
-            old = self.weights[name].to(self.device)
-            self.put(part, new, old / sqrt(self.new.hidden / self.old.hidden) if old.dim() == 1 else old)
+        if name not in self.weights:
+            return new
+        old = self.weights[name].to(self.device)
+        if old.dim() == 1:
+            old = old / sqrt(self.new.hidden / self.old.hidden)
+        elif part == "q_proj":
+            old = old * sqrt(self.new.head_dim / self.old.head_dim)
+        elif part in ("k_proj", "v_proj"):
+            heads = old.view(self.old.kv_heads, self.old.head_dim, -1)
+            old = heads.repeat_interleave(copies(self.new, self.old), dim=0).flatten(0, 1)
+        rows, *columns = (self.places(axis, count) for axis, count in zip(AXES[part], old.shape, strict=True))
+        if part in ("q_proj", "k_proj"):
+            # What a head has besides adds nothing to a score.
+            new.view(-1, self.new.head_dim, new.shape[1])[rows // self.new.head_dim] = 0
+        new[(rows[:, None], *columns) if columns else rows] = old.to(self.dtype)
         return new
 
     def filled(self, part: str) -> Tensor:
         """A tensor that changes nothing: what is read holds small numbers, what is written zeros; norms are ones."""
-        size, like = [self.sizes[size] for size in SIZES[part]], {"device": self.device, "dtype": self.dtype}
+        size, like = [self.sizes[axis] for axis in AXES[part]], {"device": self.device, "dtype": self.dtype}
         if part in READ:
             return torch.linspace(0.01, 0.02, size[1], **like).repeat(size[0], 1)
         return torch.ones(size, **like) if len(size) == 1 else torch.zeros(size, **like)
 
-    def put(self, part: str, new: Tensor, old: Tensor) -> None:
-        """Copy an old tensor's numbers to their places in a new one."""
-        size = self.new.head_dim
-        if part == "q_proj":
-            old = old * sqrt(size / self.old.head_dim)
-        if part in ("k_proj", "v_proj"):
-            heads = old.view(self.old.kv_heads, self.old.head_dim, -1)
-            old = heads.repeat_interleave(copies(self.new, self.old), dim=0).flatten(0, 1)
-        places = self.places(part, old.shape[part == "o_proj"])
-        if part in ("q_proj", "k_proj"):
-            # What a head has besides adds nothing to a score.
-            new.view(-1, size, new.shape[1])[places // size] = 0
-        if part == "o_proj":
-            new[: len(old), places] = old.to(self.dtype)
-        elif old.dim() == 1:
-            new[places] = old.to(self.dtype)
-        else:
-            new[places, : old.shape[1]] = old.to(self.dtype)
-
-    def places(self, part: str, count: int) -> Tensor:
-        """Where the rows of an old tensor stand in the new one, int64 [count]; of o_proj the columns."""
+    def places(self, axis: str, count: int) -> Tensor:
+        """Where what the old tensor has along an axis stands in the new one, int64 [count]."""
         new, old = self.new, self.old
-        if part not in HEADS:
+        if axis in ("vocabulary", "hidden", "inner"):
             return torch.arange(count, device=self.device)
         heads, within = torch.arange(count // old.head_dim), torch.arange(old.head_dim)
-        if part in ("q_proj", "o_proj"):
+        if axis in ("queries", "outputs"):
             sharing, group = old.heads // old.kv_heads, new.heads // new.kv_heads
             heads = heads // sharing * copies(new, old) * group + heads % sharing
-        if part in ("q_proj", "k_proj"):
+        if axis in ("queries", "keys"):
             half = old.head_dim // 2
             within = within % half * (new.head_dim // old.head_dim) + within // half * (new.head_dim // 2)
         return (heads[:, None] * new.head_dim + within).flatten().to(self.device)
