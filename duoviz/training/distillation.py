@@ -4,6 +4,7 @@ import argparse
 import json
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,21 +116,18 @@ def train(
         report_to="none",
     )
     texts: Any = [{"input_ids": row.ids, "row": row} for row in whole_texts(rows)]
-    trainer = Distiller(student, arguments, collate_of(student.get_buffer("lm_head.known").cpu()), texts)
+    collator: Any = partial(collate, known=student.get_buffer("lm_head.known").cpu())
+    trainer = Distiller(student, arguments, collator, texts)
     trainer.target = target
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(scratch)) if scratch.is_dir() else None)
     shutil.rmtree(scratch, ignore_errors=True)
     return trainer.state.log_history
 
 
-def collate_of(known: Tensor) -> Any:
-    """What makes a batch of rows: their ids and places (see `padded`), and what copying proposes (see `assumed`)."""
-
-    def collate(texts: Sequence[dict]) -> dict[str, Tensor]:
-        rows = [text["row"] for text in texts]
-        return dict(zip(("ids", "states", "copied", "weight"), (*padded(rows), *assumed(rows, known)), strict=True))
-
-    return collate
+def collate(texts: Sequence[dict], *, known: Tensor) -> dict[str, Tensor]:
+    """A batch of rows: their ids and places (see `padded`), and what copying proposes (see `assumed`)."""
+    rows = [text["row"] for text in texts]
+    return dict(zip(("ids", "states", "copied", "weight"), (*padded(rows), *assumed(rows, known)), strict=True))
 
 
 class Distiller(Trainer):
@@ -138,10 +136,13 @@ class Distiller(Trainer):
     target: LlamaForCausalLM
 
     def compute_loss(self, model: Any, inputs: dict[str, Tensor], *args: Any, **options: Any) -> Tensor:
-        with torch.no_grad():
-            states = hidden(self.target, inputs["ids"], inputs["states"])
-            p = F.linear(states, self.target.lm_head.weight[model.get_buffer("lm_head.known")]).float().softmax(-1)
-        logits = model.lm_head(hidden(model, inputs["ids"], inputs["states"]))
+        student: Any = self.model
+        # The Trainer itself leaves the choice of numbers to a call of the whole model.
+        with self.accelerator.autocast():
+            with torch.no_grad():
+                states = hidden(self.target, inputs["ids"], inputs["states"])
+                p = F.linear(states, self.target.lm_head.weight[student.lm_head.known]).float().softmax(-1)
+            logits = student.lm_head(hidden(student, inputs["ids"], inputs["states"]))
         return divergence(p, logits, inputs["copied"], inputs["weight"])
 
 

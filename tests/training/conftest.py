@@ -29,6 +29,7 @@ def tiny(monkeypatch, target_folder):
         monkeypatch.setattr(module, "embedded_target", lambda progress: target_folder)
     monkeypatch.setattr(student, "EMBEDDING_RANK", 32)
     monkeypatch.setattr(distillation, "KNOWN", 48)
+    monkeypatch.setattr(distillation, "has_bfloat16", lambda device: False)
     for module in (files, distillation):
         monkeypatch.setattr(module, "HELD_OUT", 40)
 

@@ -74,6 +74,15 @@ def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
     assert whole == parts
 
 
+@pytest.mark.parametrize("has, dtype", [(False, torch.float32), (True, torch.bfloat16)])
+def test_products_are_of_bfloat16_where_the_device_has_it(has, dtype, draft, tmp_path, monkeypatch):
+    seen = set()
+    monkeypatch.setattr(distillation, "has_bfloat16", lambda device: has)
+    monkeypatch.setattr(distillation, "divergence", lambda p, logits, *more: seen.add(logits.dtype) or logits.sum())
+    draft(tmp_path, tokens=200)
+    assert seen == {dtype}
+
+
 def test_the_loss_is_that_of_the_mixture():
     torch.manual_seed(0)
     p, logits = torch.randn(9, 30).softmax(-1), torch.randn(9, 30)
