@@ -260,9 +260,15 @@ FILM = """async (content) => {
   video.currentTime = duration / 2;
   await sought;
   const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-  pen.drawImage(video, 0, 0);
-  const { data } = pen.getImageData(0, 0, width, height);
-  return { size: [width, height], duration, isDrawn: data.some((part, at) => Math.abs(part - data[at % 4]) > 40) };
+  const isDrawn = () => {
+    pen.drawImage(video, 0, 0);
+    const { data } = pen.getImageData(0, 0, width, height);
+    return data.some((part, at) => Math.abs(part - data[at % 4]) > 40);
+  };
+  // A busy browser shows the picture somewhat after it has said so.
+  let tries = 0;
+  while (!isDrawn() && tries++ < 100) await new Promise(requestAnimationFrame);
+  return { size: [width, height], duration, isDrawn: tries < 100 };
 }"""
 
 
