@@ -65,7 +65,7 @@ def held(new_context, hub, shipped):
 # The frame's height in each of the next pictures of the page around it.
 HEIGHTS = """async () => {
   const heights = [];
-  while (heights.push(document.getElementById("space").clientHeight) < 8) await new Promise(requestAnimationFrame);
+  while (heights.push(document.getElementById("space").clientHeight) < 6) await new Promise(requestAnimationFrame);
   return heights;
 }"""
 # Where what is drawn ends, whatever the frame's height.
