@@ -13,7 +13,6 @@ from duoviz.web import bounds
 from duoviz.workers.request_queue import Client
 
 HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:\d{1,5})?")
-SCHEME = re.compile(r"https?( ?, ?https?)*")
 # The environment variable with names that the page answers to, besides the machine's own, by commas; * for any.
 HOSTS = "DUOVIZ_HOSTS"
 # Where the gate leaves a request's client for the functions that it reaches, and what is set once somebody listens.
@@ -65,8 +64,6 @@ def believed(scope: dict, hosts: Set[str], *, on_space: bool) -> dict:
             if name not in hosts and name != reached:
                 raise Refused(421, f"This page does not answer to the name {name or '?'}: set {HOSTS} to it.")
     dropped = {b"x-gradio-server"} | ({b"x-forwarded-host"} if on_space else set())
-    if not all(SCHEME.fullmatch(scheme) for scheme in headers.getlist("x-forwarded-proto")):
-        dropped.add(b"x-forwarded-proto")
     root = urlsplit(scope.get("root_path", "")).path.rstrip("/")
     path = path.removeprefix(root) if f"{path}/".startswith(f"{root}/") else path
     kept = [(name, value) for name, value in scope["headers"] if name not in dropped]

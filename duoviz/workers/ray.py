@@ -5,7 +5,6 @@ import threading
 from functools import partial
 from importlib import import_module
 from multiprocessing import Pipe
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from duoviz.decoding.settings import SettingsError
@@ -14,7 +13,7 @@ from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
 from duoviz.workers.local import AUTO, number_of_workers, shares
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import WorkerDied, WorkerGone
+from duoviz.workers.tasks import Streamed, WorkerDied, WorkerGone
 
 LOCAL = "local"
 MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]."
@@ -92,7 +91,7 @@ class Actor:
         self.pipe.send(message)
 
 
-class RayWorker:
+class RayWorker(Streamed):
     """A `WorkerHandle` of an actor: the worker of this number, of so many on a node. options: what Ray keeps for it."""
 
     def __init__(self, ray: Any, node: str, number: int, count: int, options: dict, load: Any):
@@ -101,42 +100,29 @@ class RayWorker:
         alive = {each["NodeID"]: each["NodeManagerAddress"] for each in ray.nodes() if each["Alive"]}
         if node not in alive:
             raise WorkerGone(f"The node {node} has left the cluster")
-        self.ray, self.lost, self.message = ray, False, LOST.format(alive[node])
+        super().__init__()
+        self.ray, self.message = ray, LOST.format(alive[node])
         on_node = NodeAffinitySchedulingStrategy(node, soft=False)
         kind = ray.remote(concurrency_groups={"events": 1, "assignments": 1})(Actor)
         self.actor = kind.options(**options, scheduling_strategy=on_node).remote(number, count, load)
-        self.came: SimpleQueue[dict | None] = SimpleQueue()
         events = self.actor.events.options(num_returns="streaming", concurrency_group="events").remote()
         threading.Thread(target=self.read, args=(events,), daemon=True).start()
 
     def read(self, events: Any) -> None:
-        """Take each event as it comes; None, where no more will."""
+        """Take each event as it comes."""
         try:
             for event in events:
                 self.came.put(self.ray.get(event))
         except Exception:  # of many types: the actor, its node or the cluster is gone
             self.lost = True
-            self.came.put(None)
+            self.came.put(WorkerDied(self.message))
 
     def send(self, message: Any) -> None:
         if self.lost:
             raise WorkerDied(self.message)
         self.actor.tell.options(concurrency_group="assignments").remote(message)
 
-    def receive(self, seconds: float) -> dict | None:
-        try:
-            event = self.came.get(timeout=seconds)
-        except Empty:
-            return None
-        if event is None:
-            self.close()
-            raise WorkerDied(self.message)
-        return event
-
-    def alive(self) -> bool:
-        return not self.lost
-
     def close(self) -> None:
-        self.lost = True
+        super().close()
         # Its draft ends when the process that started it has.
         self.ray.kill(self.actor)

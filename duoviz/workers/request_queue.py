@@ -114,10 +114,6 @@ class Bounds(NamedTuple):
     address: int = 40
 
 
-# For jobs that no visitors start.
-UNBOUNDED = Bounds(*[10**9] * 3)
-
-
 class RequestQueue:
     """The jobs that have not ended, in the order in which they run. workers: how many run at once.
 
@@ -142,8 +138,7 @@ class RequestQueue:
     def check(self, client: Client) -> None:
         """Raise QueueFull if the visitor or its address has too many jobs, or the queue is full."""
         length, of_session, of_address = self.bounds
-        with self.changed:
-            clients = [job.client for job in self.jobs]
+        clients = [job.client for job in self.jobs]
         mine = sum(other.session == client.session for other in clients)
         if mine >= of_session:
             raise QueueFull(SESSION_FULL.format(mine))

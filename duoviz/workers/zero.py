@@ -15,7 +15,7 @@ from ctypes import c_double, c_long
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 import torch
@@ -30,7 +30,7 @@ from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
 from duoviz.workers.local import number_of_workers, shares
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Run, Task, WorkerDied
+from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Run, Streamed, Task, WorkerDied
 from duoviz.workers.worker import Worker
 
 FORK = multiprocessing.get_context("fork")
@@ -156,13 +156,12 @@ def seconds_for(place: Place, task: Task, longest: float) -> int:
     return round(BEGINNING + min(longest, SLACK * runs * (reading + tokens * place.pass_seconds.value)))
 
 
-class ZeroWorker:
+class ZeroWorker(Streamed):
     """A `WorkerHandle` of a place. lend: `work`, as the package wraps it."""
 
     def __init__(self, number: int, name: str, lend: Callable[[int, Assignment], Iterator[dict]]):
+        super().__init__()
         self.number, self.name, self.lend = number, name, lend
-        self.came: SimpleQueue[dict | WorkerDied] = SimpleQueue()
-        self.lost = False
         if PLACES[number].draft.pipe.closed:
             PLACES[number].start()
 
@@ -205,22 +204,9 @@ class ZeroWorker:
             return self.answer({"type": "error", "message": REFUSED.format(reason.strip().rstrip("."))})
         self.came.put({"type": "done"})
 
-    def receive(self, seconds: float) -> dict | None:
-        try:
-            event = self.came.get(timeout=seconds)
-        except Empty:
-            return None
-        if isinstance(event, WorkerDied):
-            self.close()
-            raise event
-        return event
-
-    def alive(self) -> bool:
-        return not self.lost
-
     def close(self) -> None:
-        if not self.lost:
-            self.lost = True
+        if self.alive():
+            super().close()
             PLACES[self.number].end()
 
 

@@ -16,12 +16,14 @@ from duoviz.models.registry import EMBEDDED, find_pair
 from duoviz.models.tokenizers import load_tokenizer
 from duoviz.workers.local import LocalWorker
 from duoviz.workers.pool import Pool, WorkerSlot
-from duoviz.workers.request_queue import UNBOUNDED, Job, RequestQueue
+from duoviz.workers.request_queue import Bounds, Job, RequestQueue
 from duoviz.workers.tasks import Assignment, Load, Run
 from tests.children import engine_with_draft
 from tests.starts import forking
 from tests.tiny import change_pair, endless, tiny_engine
 from tests.until import wait_until
+
+UNBOUNDED = Bounds(*[10**9] * 3)
 
 
 def stubborn(plan):

@@ -7,12 +7,12 @@ import pytest
 from duoviz.decoding.settings import Settings
 from duoviz.runs import Lane
 from duoviz.workers.pool import Pool, WorkerSlot
-from duoviz.workers.request_queue import UNBOUNDED, Job, QueueFull, RequestQueue
+from duoviz.workers.request_queue import Job, QueueFull, RequestQueue
 from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, WorkerDied, WorkerGone
 from duoviz.workers.worker import Worker
 from tests.tiny import tiny_engine
 from tests.until import wait_until
-from tests.workers.loads import run_of, running
+from tests.workers.loads import UNBOUNDED, run_of, running
 
 
 class Played:

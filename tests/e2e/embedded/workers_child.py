@@ -10,9 +10,9 @@ import psutil
 
 from duoviz.workers.local import LocalWorker
 from duoviz.workers.pool import Pool, WorkerSlot
-from duoviz.workers.request_queue import UNBOUNDED, RequestQueue
+from duoviz.workers.request_queue import RequestQueue
 from tests.until import wait_until
-from tests.workers.loads import run_of
+from tests.workers.loads import UNBOUNDED, run_of
 from tests.workers.test_local import last_of
 
 
