@@ -120,28 +120,19 @@ class Gate:
             # Nothing of its body is read: what follows it is no request.
             reply = JSONResponse({"detail": refused.detail}, refused.status, {"Connection": "close"})
             return await reply(scope, receive, send)
+        address = address_of(scope, on_space=self.on_space)
+        self.under_way[address] += 1
         try:
-            with self.counted(scope):
-                await self.let_in(scope, receive, send)
+            if self.under_way[address] > bounds.REQUESTS_OF_ADDRESS:
+                raise Refused(429, TOO_MANY)
+            await self.let_in(scope, receive, send)
         except Refused as refused:
             # At most REFUSALS a second are sent.
             delay = self.refusals.delay("", time.monotonic())
             await asyncio.sleep(self.refusals.longest if delay is None else delay)
             await JSONResponse({"detail": refused.detail}, refused.status)(scope, receive, send)
-
-    @contextmanager
-    def counted(self, scope: dict) -> Iterator[None]:
-        """Count the request as one of its address while it is under way. Raises Refused."""
-        address = address_of(scope, on_space=self.on_space)
-        if self.under_way[address] >= bounds.REQUESTS_OF_ADDRESS:
-            raise Refused(429, TOO_MANY)
-        self.under_way[address] += 1
-        try:
-            yield
         finally:
-            self.under_way[address] -= 1
-            if not self.under_way[address]:
-                del self.under_way[address]
+            self.under_way -= Counter([address])
 
     async def let_in(self, scope: dict, receive: Callable, send: Callable) -> None:
         """Raises Refused."""

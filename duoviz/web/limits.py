@@ -3,6 +3,7 @@
 import math
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,6 +107,8 @@ def check_cache(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        if not (os.access(folder, os.R_OK) and folder.is_dir() and any(folder.iterdir())):
-            reason = error.strerror
-            raise UserError(f"{folder} cannot be written to ({reason}): set DUOVIZ_CACHE to another folder.") from error
+        with suppress(OSError):
+            if any(folder.iterdir()):
+                return
+        reason = error.strerror
+        raise UserError(f"{folder} cannot be written to ({reason}): set DUOVIZ_CACHE to another folder.") from error

@@ -209,6 +209,11 @@ def test_without_its_last_slash_the_page_says_where_it_is_from_there(root):
     assert start["status"] == 307 and (b"location", b"demo/?tab=lab") in start["headers"] and not app.bodies
 
 
+def test_gradio_says_which_other_sites_may_call():
+    gate, _ = make(on_space=True)
+    assert ask(gate, JOIN, method="OPTIONS", headers=[(b"access-control-request-method", b"POST")])[0] == 200
+
+
 def test_a_websocket_is_closed():
     gate, _ = make()
     assert through(gate, never, type="websocket") == [{"type": "websocket.close"}]

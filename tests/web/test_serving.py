@@ -147,6 +147,9 @@ def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(
     for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):
         assert page.ask("GET", path)[0] == 404
     assert page.ask("GET", f"/gradio_api/file={file}")[0] == 403
+    # What a run is saved in as a page of its own.
+    before, after = json.loads(page.ask("GET", f"/{shown.props['replay']}")[2].removeprefix(b"export default ")[:-2])
+    assert before.startswith("<!doctype html>") and after.endswith("</html>\n")
 
 
 @pytest.fixture
