@@ -1,7 +1,7 @@
 """What a lesson's text may name: figures of recorded runs, of which none is ever typed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median_high
 
@@ -62,13 +62,21 @@ class Facts:
     """What a page's figures are read from.
 
     traces: the recorded trace of each method. method: the page's. iteration: the one shown, None where the page shows
-    the whole text. places: what both models expected at each place of the recorded text (`recordings.places`).
+    the whole text. places: what both models expected at each place of the recorded text (`recordings.places`). figures:
+    what is known of each method's metrics, for all pages.
     """
 
     traces: dict[str, dict]
     method: str
     iteration: Iteration | None = None
     places: Sequence[list[dict]] = ()
+    figures: dict[str, dict] = field(default_factory=dict)
+
+    def metrics_of(self, method: str) -> dict:
+        """A run's metrics, computed once."""
+        if method not in self.figures:
+            self.figures[method] = metrics(self.traces[method])
+        return self.figures[method]
 
     def of(self, method: str) -> "Facts":
         """The same of another method's run. Raises Mistake."""
@@ -98,7 +106,7 @@ class Facts:
             self.usual_guesses, self.expected_tokens, self.expected_speed_up,
             self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
         )  # fmt: skip
-        about = {**self.trace["header"], **metrics(self.trace), "iteration_time": iteration_seconds(self.trace)}
+        about = {**self.trace["header"], **self.metrics_of(self.method), "iteration_time": iteration_seconds(self.trace)}
         return about | {each.__name__: each for each in asked}
 
     def calibration(self, side: str) -> list[tuple[int, float]]:
@@ -161,7 +169,7 @@ class Facts:
         """Tokens per second of all recorded runs, which answer one prompt; vanilla's first."""
         if "vanilla" not in self.traces:
             raise NotInTrace("run of Vanilla beside it")
-        return {name: metrics(self.traces[name])["tps"] for name in METHODS if name in self.traces}
+        return {name: self.metrics_of(name)["tps"] for name in METHODS if name in self.traces}
 
     def other_runs(self) -> int:
         """How many recorded runs there are besides vanilla's."""
