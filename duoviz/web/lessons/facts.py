@@ -106,7 +106,8 @@ class Facts:
             self.usual_guesses, self.expected_tokens, self.expected_speed_up,
             self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
         )  # fmt: skip
-        about = {**self.trace["header"], **self.metrics_of(self.method), "iteration_time": iteration_seconds(self.trace)}
+        about = self.trace["header"] | self.metrics_of(self.method)
+        about["iteration_time"] = iteration_seconds(self.trace)
         return about | {each.__name__: each for each in asked}
 
     def calibration(self, side: str) -> list[tuple[int, float]]:
