@@ -56,8 +56,7 @@ def space_served(
     prefix, uid = without_rights()
     home.mkdir(exist_ok=True)
     if os.getuid() == 0:
-        for folder in (home, *home.iterdir()):
-            os.chown(folder, uid, uid)
+        os.chown(home, uid, uid)
     environment |= {"SPACE_ID": "someone/duoviz", "HOME": str(home), "TMPDIR": str(home)}
     with served(space_port(), environment, command=[*prefix, python, "app.py"], cwd=source, **options) as found:
         yield found
