@@ -55,7 +55,8 @@ def make_draft(options: argparse.Namespace) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
     folder = embedded_target(tell)
     target = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().to(target_device())  # pyright: ignore
-    student = read_student(options.start) if options.start else new_student(target, learnt, layers=options.layers)
+    student: Any = read_student(options.start) if options.start else new_student(target, learnt, layers=options.layers)
+    student = student.to(target.device)
     recipe = {name: str(value) for name, value in vars(options).items() if name not in ("out", "run", "stopped")}
     log = train(student, target, learnt, options, options.out / f"part-{sha256(repr(recipe).encode()).hexdigest()[:8]}")
     save_draft(student, options.out)
