@@ -97,7 +97,7 @@ class Estimate:
     """Current seconds of one side's forwards, at LEARNT and these row counts (`points`).
 
     The machine's speed moves all of them at once; each follows its own forwards slowly. count: forwards seen; seen:
-    system time of the last; level, baseline, begun: the log of the speed's change by now, as usual, and at first.
+    system time of the last; level, baseline: the log of the speed's change by now, and as usual.
     """
 
     def __init__(self, points: Sequence[int]):
@@ -108,7 +108,7 @@ class Estimate:
         # The points (as indices) that no forward has shown yet.
         self.unknown = set(range(len(points)))
         self.late: deque[float] = deque(maxlen=LAST)
-        self.level = self.baseline = self.begun = 0.0
+        self.level = self.baseline = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
@@ -155,7 +155,7 @@ class Estimate:
                 self.logs[context][point] += OWN[context] * step * share
         self.count, self.seen = self.count + 1, now
         if self.count <= len(self.points):
-            self.begun = self.baseline = self.level
+            self.baseline = self.level
         # At once to faster, slowly to slower.
         self.baseline = min(self.level, self.baseline + FORGETTING * (self.level - self.baseline))
 
@@ -163,11 +163,6 @@ class Estimate:
     def slowdown(self) -> float:
         """How many times longer than usual forwards take now."""
         return exp(self.level - self.baseline)
-
-    @property
-    def outpaced(self) -> bool:
-        """Whether forwards have become so much faster that other work must have disturbed the first ones."""
-        return self.begun - self.baseline > log(BUSY)
 
     def kept(self) -> dict:
         """What a cache file holds."""

@@ -125,12 +125,6 @@ class Engine:
             self.calibrate(placement, stopped=stopped)
         return costs
 
-    def forget_disturbed(self) -> None:
-        """Forget all costs where a placement's were first measured beside other work, which has ended."""
-        if any(costs.target.outpaced for costs in self.kept_costs.values()):
-            self.kept_costs = {placement: Costs() for placement in self.kept_costs}
-            self.taken = None
-
     def calibrate(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> None:
         """Time one forward of each kind, for half a second. Raises DraftDied, Stopped."""
         draft = self.draft(beside=placement.beside)

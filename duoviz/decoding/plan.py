@@ -79,7 +79,6 @@ def make_plan(
             f"{method.title} checks several continuations at once, and {pair.target.label} reads only one: "
             "choose another method or another target."
         )
-    engine.forget_disturbed()
     placement = placement_of(engine, method, settings)
     draft = classical = None
     if method.draft:

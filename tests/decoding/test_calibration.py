@@ -11,7 +11,7 @@ from duoviz import runner
 from duoviz.decoding import calibration
 from duoviz.decoding import engine as engine_module
 from duoviz.decoding.calibration import calibrate, costs_file, measure_target, recall_costs, remember_costs
-from duoviz.decoding.costs import ROW_COUNTS, Costs, Estimate, Forward
+from duoviz.decoding.costs import ROW_COUNTS, Costs
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.placement import Placement
@@ -98,19 +98,6 @@ def test_what_a_run_has_shown_is_remembered(unmeasured):
     kept = json.loads(costs_file(unmeasured.pair, placement).read_text())["target"]
     assert kept["count"] > before and kept["seen"] > 0
     assert kept["table"][0] == pytest.approx(unmeasured.costs(placement).model.target[0])
-
-
-def test_what_was_measured_beside_other_work_is_forgotten_once_the_machine_is_faster(unmeasured):
-    placements = placement_of(unmeasured), placement_of(unmeasured, beside=False)
-    for slower, forgotten in ((1.0, False), (2.0, True)):
-        known = [unmeasured.known_costs(placement) for placement in placements]
-        known[0].target = Estimate(ROW_COUNTS)
-        for number in range(60):
-            seconds = 0.01 * (slower if number < 20 else 1.0)
-            known[0].observe([Forward(1, 64, seconds)], [])
-        unmeasured.forget_disturbed()
-        again = [unmeasured.costs(placement) for placement in placements]
-        assert [costs.draft.count == 0 for costs in again] == [forgotten] * 2
 
 
 def test_each_way_is_kept_apart(unmeasured):

@@ -178,46 +178,39 @@ def test_the_command_builds_a_datastore(tmp_path, digits, capsys):
     assert opened_at(out).tokens[:-1].tolist() == ids
 
 
+NO_CORPUS = "nor a corpus with `flat` and `length`"
+
+
+def rows(**arrays):
+    """Writes a corpus."""
+    return lambda file: np.savez(file, **arrays)
+
+
+def write_a_huge_shape(file):
+    with zipfile.ZipFile(file, "w") as out, out.open("flat.npy", "w") as part:
+        np.lib.format.write_array_header_1_0(part, {"descr": "<i8", "fortran_order": False, "shape": (10**13,)})
+
+
 @pytest.mark.parametrize(
-    "content, arguments, part",
+    "name, write, arguments, part",
     [
-        (None, [], "cannot be read: No such file"),
-        (b"\n \n", [], "has no text"),
-        (b"\xff\xfe", [], "neither a text in UTF-8 nor a corpus"),
-        (b"hello", ["--pair", "nobody"], "no pair named 'nobody'"),
-        (b"hello", ["--out", "/dev/null/store"], "cannot be written to"),
+        ("texts.txt", lambda file: None, [], "cannot be read: No such file"),
+        ("texts.txt", lambda file: file.write_bytes(b"\n \n"), [], "has no text"),
+        ("texts.txt", lambda file: file.write_bytes(b"\xff\xfe"), [], "neither a text in UTF-8 nor a corpus"),
+        ("texts.txt", lambda file: file.write_bytes(b"hello"), ["--pair", "nobody"], "no pair named 'nobody'"),
+        ("texts.txt", lambda file: file.write_bytes(b"hello"), ["--out", "/dev/null/store"], "cannot be written to"),
+        ("corpus.npz", lambda file: file.write_bytes(b"PK\x03\x04"), [], NO_CORPUS),
+        ("corpus.npz", rows(flat=[1, 2], length=[3]), [], NO_CORPUS),
+        ("corpus.npz", rows(flat=[[1, 2]], length=[1]), [], NO_CORPUS),
+        ("corpus.npz", rows(flat=[1, 2], length=[-1, 3]), [], NO_CORPUS),
+        ("corpus.npz", rows(flat=[{}], length=[1]), [], NO_CORPUS),
+        ("corpus.npz", write_a_huge_shape, [], NO_CORPUS),
     ],
 )
-def test_the_commands_mistakes_are_one_line(tmp_path, digits, capsys, content, arguments, part):
-    file = tmp_path / "texts.txt"
-    if content is not None:
-        file.write_bytes(content)
-    assert main(["datastore", "build", str(file), "--out", str(tmp_path / "store"), *arguments]) == 1
+def test_the_commands_mistakes_are_one_line(tmp_path, digits, capsys, name, write, arguments, part):
+    write(tmp_path / name)
+    out = ["--out", str(tmp_path / "store")]
+    assert main(["datastore", "build", str(tmp_path / name), *out, *arguments]) == 1
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("duoviz: ")]
     assert len(errors) == 1 and part in errors[0]
     assert not (tmp_path / "store").exists()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"PK\x03\x04",
-        {"flat": [1, 2], "length": [3]},
-        {"flat": [[1, 2]], "length": [1]},
-        {"flat": [1, 2], "length": [-1, 3]},
-        {"flat": [{}], "length": [1]},
-        "a huge shape",
-    ],
-)
-def test_a_corpus_that_is_none(tmp_path, digits, capsys, content):
-    file = tmp_path / "corpus.npz"
-    if isinstance(content, bytes):
-        file.write_bytes(content)
-    elif content == "a huge shape":
-        with zipfile.ZipFile(file, "w") as out, out.open("flat.npy", "w") as part:
-            shape = {"descr": "<i8", "fortran_order": False, "shape": (10**13,)}
-            np.lib.format.write_array_header_1_0(part, shape)
-    else:
-        np.savez(file, **content)
-    assert main(["datastore", "build", str(file), "--out", str(tmp_path / "store")]) == 1
-    assert "nor a corpus with `flat` and `length`" in capsys.readouterr().err

@@ -160,7 +160,6 @@ def test_other_cores_are_tried_for_two_iterations_where_no_run_has_lately(monkey
     monkeypatch.setattr(loop, "on_cores", lambda cores: taken.append(cores) or nullcontext())
     # However slow this machine is, and whatever it does beside.
     monkeypatch.setattr(loop, "LATELY", 1e6)
-    monkeypatch.setattr(engine, "forget_disturbed", lambda: None)
 
     def tried(**settings):
         plan = make_plan(engine, METHODS["vanilla"], "hello", Settings(max_new_tokens=60, **settings))
