@@ -110,6 +110,9 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   const alone = parallel ? "checked" : "the target's own token";
   if (iteration.checked.length) captions.push(over(1, (proposalsOf(iteration).length && proposedCaption) || alone));
   if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
+  // Where both have not room, the second says more.
+  const [[left, top, text], second] = captions;
+  if (second && second[1] === top && second[0] < left + CAPTION_SIGN * text.length) captions.shift();
   if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; none is verified"]);
   return captions;
 }
