@@ -37,6 +37,7 @@ LIKELIEST = 12
 NEW_TOKENS = 128
 # An odd number, of which one is in the middle.
 ROUNDS = 5
+CALIBRATIONS = 5
 
 
 def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress = no_progress) -> dict[str, dict]:
@@ -47,10 +48,14 @@ def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress 
     """
     # The page reads the names above, and what decodes takes long to import.
     from duoviz.comparison import median_row
+    from duoviz.decoding.plan import placement_of
     from duoviz.runner import compare
 
     lanes, rows = [Lane(method, method, settings) for method in METHODS], []
     report(0.0, "Warming up")
+    # Recordings show these costs in figures, where the few forwards before a first run would be too rough.
+    for placement in CALIBRATIONS * [placement_of(engine, each, settings) for each in METHODS.values() if each.draft]:
+        engine.calibrate(placement)
     for row in compare(engine, [prompt], lanes, repeats=ROUNDS):
         rows.append(row)
         report(len(rows) / (ROUNDS * len(lanes)), f"Recorded {row['method']}")

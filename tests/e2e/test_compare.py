@@ -113,7 +113,7 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     expect(page.locator("[data-figure=phi_same_cores]").filter(has_text="–")).to_have_count(0)
     phis = page.locator("[data-figure=phi_same_cores]").all_inner_texts()
     assert phis and all(float(phi) > 0 for phi in phis)
-    expect(page.locator(".dv-figures caption")).to_contain_text("Means of 3 rounds")
+    expect(page.locator(".dv-figures caption")).to_contain_text("3 rounds: all tokens over all seconds")
     assert page.locator(".dv-curve[data-place='2']").count() >= 1
     # Mistakes are told in the page, and what was there stays: no race has begun.
     ask_for_a_race(page, 0)

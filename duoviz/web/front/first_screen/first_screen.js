@@ -9,7 +9,7 @@ import { count, duration } from "../visualizer/words.js";
 import { createText, hide, reveal } from "../story/figure.js";
 import { createKnob } from "./knob.js";
 import { createLanes } from "./lanes.js";
-import { areSame, expectedRun, firstTokens, paysFrom } from "./two_runs.js";
+import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 
 // How long it lasts, in seconds, about; and how many times slower it may be for that.
 const [LASTS, SLOWER] = [12, [1, 2, 5, 10, 20, 50, 100]];
@@ -81,7 +81,7 @@ function titleOf({ header }) {
 // told, alone: recorded runs of one prompt; expected: {recorded, rates, tokens} of the first one, null where theory
 // says nothing of it; tell: opens the story; look: shows the stage. Null where the runs did not write the same.
 export function createFirstScreen({ told, alone, expected, tell, look }) {
-  const [measured, other] = [firstTokens(told), firstTokens(alone)];
+  const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerOf(Math.max(measured.wall, other.wall));
   const sides = [

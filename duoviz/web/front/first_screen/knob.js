@@ -12,7 +12,7 @@ export function createKnob(rates, { recorded, pays, onChange }) {
     "aria-label": "How often is the small model right?",
   });
   const value = el("output", { class: "dv-first-rate" });
-  const mark = pays === null ? [] : [el("span", { class: "dv-first-pays" }, "▲ 5 % faster from here (computed)")];
+  const mark = pays === null ? [] : [el("span", { class: "dv-first-pays" }, "▲ from here on it pays: 5 % faster (computed)")];
   const say = () => {
     const rate = rates[input.value];
     const words = `${inPercent(rate)}, ${rate === recorded ? "as recorded" : "computed"}`;

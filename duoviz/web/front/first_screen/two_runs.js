@@ -1,19 +1,15 @@
-// The two recorded runs of the first screen, cut to their first tokens, and what the second would be were the small
+// The two recorded runs of the first screen, and what the second would be were the small
 // model right more or less often.
 
 import { known } from "../visualizer/words.js";
 import { beginOf } from "../visualizer/state.js";
 
-export const TOKENS = 64;
-
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 
-// The iterations that write the first tokens, and each token with the time at which it is known.
-export function firstTokens({ header, iterations }) {
+// Each token with its iteration and the time at which it is known.
+export function writtenIn({ header, iterations }) {
   const written = ({ committed, sync }, at) => committed.map(({ text, source }) => ({ text, source, sync, at }));
-  const first = iterations.flatMap(written).slice(0, TOKENS);
-  const last = first.at(-1)?.at ?? -1;
-  return { header, iterations: iterations.slice(0, last + 1), tokens: first, wall: iterations[last]?.sync ?? 0 };
+  return { header, iterations, tokens: iterations.flatMap(written), wall: iterations.at(-1)?.sync ?? 0 };
 }
 
 // Whether both wrote the same: only then the one is faster.

@@ -1,8 +1,8 @@
-// Tests of two_runs.js: what is cut, what is computed, and where it begins to pay.
+// Tests of two_runs.js: what was written, what is computed, and where it begins to pay.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { areSame, expectedRun, firstTokens, paysFrom, TOKENS } from "./two_runs.js";
+import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 
 // Iterations of a second each that write so many tokens, the first of them after two.
 function run(sizes, seconds = 1) {
@@ -15,15 +15,14 @@ function run(sizes, seconds = 1) {
   return { header: {}, iterations };
 }
 
-test("the first tokens are as many of both, and the last may be cut within an iteration", () => {
-  const [both, alone] = [run(Array(40).fill(3)), run(Array(100).fill(1))].map(firstTokens);
-  assert.deepEqual([both.tokens.length, alone.tokens.length], [TOKENS, TOKENS]);
-  assert.deepEqual([both.wall, both.iterations.length, alone.wall], [23, 22, 65]);
-  assert.ok(areSame(both, alone) && !areSame(both, firstTokens(run([1, 1]))));
+test("all tokens of a run, and whether both wrote the same", () => {
+  const [both, alone] = [run([3, 3]), run(Array(6).fill(1))].map(writtenIn);
+  assert.deepEqual([both.tokens.map(({ at }) => at), both.wall, alone.wall], [[0, 0, 0, 1, 1, 1], 3, 7]);
+  assert.ok(areSame(both, alone) && !areSame(both, writtenIn(run([1, 1]))));
 });
 
 test("a computed run keeps the recorded iteration's times and writes the given number of tokens", () => {
-  const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
+  const recorded = writtenIn(run([1, ...Array(31).fill(2), 1]));
   const computed = expectedRun(recorded, 1.5);
   assert.deepEqual(computed.tokens.map(({ text }) => text), recorded.tokens.map(({ text }) => text));
   assert.equal(computed.wall, 2 + 42);
@@ -34,7 +33,7 @@ test("a computed run keeps the recorded iteration's times and writes the given n
 });
 
 test("it pays from the share on at which it is 5 % faster", () => {
-  const recorded = firstTokens(run([1, ...Array(40).fill(2)]));
+  const recorded = writtenIn(run([1, ...Array(31).fill(2), 1]));
   const expected = { rates: [0, 0.5, 1], tokens: [1, 1.5, 3] };
   assert.equal(paysFrom(recorded, 1.05 * (2 + 42), expected), 0.5);
   assert.equal(paysFrom(recorded, 1, expected), null);

@@ -82,7 +82,7 @@ export function verdictWords(verdict, { places, next }) {
 
 export function draftWords({ accepted }, { places }) {
   const guesses = places.map(({ guess }) => quote(guess.text)).join(", ");
-  return `The draft's likeliest tokens: ${guesses}. The target accepts ${accepted || "none"} of them.`;
+  return `The draft's own guesses, in this order: ${guesses}. The target accepts ${["not even the first", "the first"][accepted] ?? `the first ${accepted}`}.`;
 }
 
 const times = (ratio) => (ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en"));

@@ -39,7 +39,7 @@ test("guesses up to the first wrong one are accepted, the target adds a token, a
     assert.equal(verdictWords(judge(ROUND, picks), ROUND), words);
   }
   assert.equal(draftWords(judge(ROUND, draftPicks(ROUND)), ROUND),
-    `The draft's likeliest tokens: "of", "a", "sun". The target accepts 1 of them.`);
+    `The draft's own guesses, in this order: "of", "a", "sun". The target accepts the first.`);
 });
 
 test("all rounds together", () => {

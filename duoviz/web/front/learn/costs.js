@@ -40,7 +40,8 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width,
   const marker = svg("line", { class: "dl-marker", y1: TOP, y2: height - BOTTOM });
   const ticks = target.map(([n]) => n).filter((n) => n === 1 || n >= 8)
     .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: height - 26, "text-anchor": "middle" }, String(n)));
-  const scale = [0, one, slowest].filter((t, index, all) => !index || t - all[index - 1] > top / 10)
+  const marked = [0, one, timeAt(target, Math.min(8, last)), slowest];
+  const scale = marked.filter((t, index, all) => !index || t - all[index - 1] > top / 10)
     .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(Math.round(1000 * t)) : "0"));
   const [x0, y0] = place(0, 0);
   setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });

@@ -1,7 +1,7 @@
 // The race's message and the replay's buttons.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
-import { dateWords, targetWords } from "../visualizer/origin.js";
+import { dateWords, modelsWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
 import { createButtons } from "../visualizer/transport.js";
 import { clip, duration, visible } from "../visualizer/words.js";
@@ -35,7 +35,7 @@ export function createRaceMessage({ race, recordings, choose }) {
       const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
       const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
       setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}.`);
-      setText(target, targetWords(header));
+      setText(target, modelsWords(header));
       raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));
     },

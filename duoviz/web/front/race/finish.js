@@ -31,7 +31,7 @@ function spreadWords(figures, name) {
 
 function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
-  return `Means of ${[...new Set(runs)].join(" and ")} rounds; beside them, from the lowest to the highest round`;
+  return `${[...new Set(runs)].join(" and ")} rounds: all tokens over all seconds; beside it, the lowest to the highest round`;
 }
 
 function createFigures({ race }) {

@@ -208,8 +208,8 @@ const withBars = (trace, iteration) => ({
 function severalSequences({ told }) {
   const [sure, unsure] = [sureGuess(told.iterations), unsureGuess(told.iterations)];
   return unsure && {
-    words: "A sure small model guesses one sequence, an unsure one several: "
-      + "each word likelier than its best two together (the line θ, theta) starts one.",
+    words: "When sure, the small model follows one sequence of guesses. When unsure, it tries several: "
+      + "one for each word above the line θ (theta).",
     seen: "Each first token whose bar passes the line θ starts a sequence of its own.",
     trace: told, parts: [sure, unsure].filter(Boolean).map((iteration) => withBars(told, iteration)),
   };
@@ -224,11 +224,13 @@ function sideOf({ iterations }, name) {
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
   const [times, written] = [own.rate / other.rate, (ratio) => `${ratio.toFixed(ratio < 1.2 ? 2 : 1)} times as`];
+  const longer = (own.wall / own.passes) / (other.wall / other.passes);
   const fewer = own.passes < other.passes ? `, not ${other.passes}` : ": no guess was right";
-  const passes = `${own.passes} passes through the large model${fewer}.`;
-  if (times > 1 + ALIKE) return `The same text, ${written(times)} fast: ${passes}`;
+  const passes = `${own.passes} passes through the large model${fewer}`;
+  const each = longer > 1 + ALIKE ? `, each ${longer.toFixed(1)} times as long.` : ".";
+  if (times > 1 + ALIKE) return `The same text, ${written(times)} fast: ${passes}${each}`;
   const long = times < 1 - ALIKE ? `${written(1 / times)} long` : "about as long";
-  return `The same text in ${passes} Here that takes ${long}${hasMore ? ": alone, it has both models' cores" : ""}.`;
+  return `The same text in ${passes}. Here that takes ${long}${hasMore ? ": alone, it has both models' cores" : ""}.`;
 }
 
 // 7: both runs, from their start.

@@ -64,7 +64,7 @@ const KEYS = [
   ["W S", "tree: next or previous token; timeline: zoom (also the wheel)"],
   ["A D", "move the tree or the timeline (also by dragging)"],
 ];
-const TIMELINE = "Timeline: the number on a bar is how many tokens that forward pass reads; hatched is idle; shaded is the iteration shown.";
+const TIMELINE = "Timeline: the number on a bar is how many tokens that forward pass reads; hatched is idle; violet in the draft's lane: its cores work for the target; shaded is the iteration shown.";
 
 export const PAGE_KEYS = [["F", "present: full screen, larger, no form; F or Esc ends it"]];
 

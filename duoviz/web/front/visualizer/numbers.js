@@ -28,8 +28,9 @@ export function keepSpeed({ header, end, metrics }) {
 const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
 
 export function speedUp(state, { tps }) {
-  const vanilla = isComparable(state) && known(tps) ? speeds.get(keyOf(state.header))?.vanilla : null;
-  return vanilla ? tps / vanilla : null;
+  const mine = isComparable(state) ? speeds.get(keyOf(state.header))?.vanilla : null;
+  const vanilla = state.recorded && state.header?.method !== "vanilla" ? state.vanilla : mine;
+  return vanilla && known(tps) ? tps / vanilla : null;
 }
 
 const whole = (value) => fixed(value, 0);
@@ -58,6 +59,8 @@ export function iterationNumbers(state) {
 // A run that goes on is as long as it has come so far, whatever iteration is shown.
 export function runNumbers(state) {
   const numbers = (state.end && state.metrics) || runningNumbers(state, state.iterations.length - 1);
+  // The prompt's pass alone says nothing of a speed.
+  if (isLive(state) && state.iterations.length < 2) numbers.tps = null;
   return { ...numbers, phi: speedUp(state, numbers) };
 }
 

@@ -38,15 +38,20 @@ export async function fetchRecording(address, [wait, ...waits] = AGAIN) {
   return fetchRecording(address, waits);
 }
 
+const ALONE = "vanilla";
 const OTHER_PROMPT = "A recording of another prompt. Press Generate to run yours.";
 
 // Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move.
-function openingEvents(trace, { at, told, isStill }) {
+const speedOf = ({ iterations }) => iterations.flatMap(({ committed }) => committed).length / iterations.at(-1).sync;
+
+// alone: vanilla's recording, with which its speed is compared; null where there is none.
+function openingEvents(trace, alone, { at, told, isStill }) {
   const [reset, ...events] = eventsOf(trace, "recording");
   const still = at !== null || isStill;
   const hold = still ? at ?? mostTelling(trace.iterations) : Math.max(0, mostTelling(trace.iterations) - 1);
   const play = still ? [] : [{ type: "play", speed: SLOWLY }];
-  return [{ ...reset, recorded: true }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
+  const vanilla = alone?.header.prompt === trace.header.prompt ? speedOf(alone) : null;
+  return [{ ...reset, recorded: true, vanilla }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
 }
 
 // Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
@@ -62,11 +67,11 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
   const show = async () => {
     hasBegun = true;
     const [name, iteration] = [method, held];
-    const trace = await recordingOf(name);
+    const [trace, alone] = await Promise.all([name, ALONE].map(recordingOf));
     if (!trace || name !== method || iteration !== held || !isFree()) return;
     wasCovered = isCovered();
     const isStill = wasCovered || wantsNoMotion();
-    openingEvents(trace, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);
+    openingEvents(trace, alone, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);
   };
   const at = (iteration, name) => {
     [method, held] = [name, iteration];

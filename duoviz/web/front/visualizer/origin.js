@@ -28,10 +28,12 @@ export function dateWords(date) {
 }
 
 // What was run, and how fast the machine was then, as far as the header says.
-export function targetWords({ target: { name, precision }, one_token: seconds }) {
+export function modelsWords({ target: { name, precision }, draft, one_token: seconds, calibration }) {
   const made = precision ? ` in ${words(precision, 20)}` : "";
   const speed = seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass of one token` : "";
-  return name ? ` Target: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.` : "";
+  const step = calibration?.draft?.[0]?.[1];
+  const drafts = draft?.name && step ? ` Draft: ${words(draft.name, 60)}, ${(1000 * step).toFixed(1)} ms a step.` : "";
+  return name ? ` Target: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.${drafts}` : "";
 }
 
 // Another engine's trace may not say where it ran.
@@ -53,7 +55,7 @@ export function createOrigin({ state }) {
       if (node.hidden || told === state.header) return;
       told = state.header;
       setText(made, originWords(told));
-      setText(target, targetWords(told));
+      setText(target, modelsWords(told));
       setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
     },
   };

@@ -134,8 +134,10 @@ export function sendingOf(state) {
 // An iteration's beat at the moment shown; "" where it is not played.
 export function beatOf({ moment, shown, iterations }) {
   if (moment === null) return "";
-  const { draft, sync } = iterations[shown];
-  return moment >= sync ? "verdict" : moment < (draft.at(-1)?.end ?? 0) ? "guess" : "check";
+  const { draft, target, sync } = iterations[shown];
+  if (moment >= sync) return "verdict";
+  if (moment > (draft.at(-1)?.end ?? 0)) return "check";
+  return moment > target.start ? "guess check" : "guess";
 }
 
 // How far the text is written: what an iteration adds stands there when it has ended.

@@ -121,7 +121,7 @@ function inParallel(iteration, header, clock) {
   const draftsUntil = draft.at(-1)?.end ?? 0;
   if (clock >= target.end) return clock < draftsUntil ? `The target is ready and waits for the draft${guessed}.` : "The target is ready: the verdict follows.";
   if (!draft.length) return `The target ${does}.`;
-  if (clock >= draftsUntil) return `The target still ${does}; the draft has made ${countGuesses(guesses)} and waits.`;
+  if (clock >= draftsUntil) return `The target still ${does}; the draft has made ${countGuesses(guesses)}${guesses > draft.length ? ` in ${count(draft.length, "step")}` : ""} and waits.`;
   return `The target ${does} while the draft guesses ahead${guessed}.`;
 }
 

@@ -83,7 +83,8 @@ export function addToRun(run, event) {
 // it is followed as fast as it comes.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], tails: [], shown: -1, follow: true,
-  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, hold: null, asked: null, pace: null,
+  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null,
+  hold: null, asked: null, pace: null,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -124,9 +125,9 @@ function setConnection(state, lost) {
 }
 
 const CHANGES = {
-  reset(state, { file = null, recorded = false, pace = null }) {
+  reset(state, { file = null, recorded = false, vanilla = null, pace = null }) {
     const speed = state.recorded ? 1 : state.speed;
-    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, pace });
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, vanilla, pace });
   },
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },
