@@ -124,7 +124,7 @@ export function createFiles(context) {
   const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
   const opened = menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), filmRow.node, filmHint, hint);
-  opened.addEventListener("toggle", filmRow.fill);
+  opened.querySelector("summary").addEventListener("click", filmRow.fill);
   return {
     node: section("files", "Files", message, filming.node, back),
     menu: opened,
