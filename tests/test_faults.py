@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -11,9 +9,7 @@ from duoviz import runner
 from duoviz.decoding.worker import heartbeat
 from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
-from tests.app import ROOT
 from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
-from tests.models.hostile import PROMPT, hostile
 from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.until import has_ended, wait_until
@@ -136,12 +132,3 @@ def test_one_core_gives_the_same_text_and_claims_no_overlap(vanilla_text):
 def test_a_daemonic_parent_runs_the_draft_too(vanilla_text):
     answer = report(children.send_report, daemon=True)
     assert answer["texts"] == [vanilla_text] * 2 and answer["tested"]
-
-
-def test_a_model_that_ends_the_process_which_reads_it_is_one_line_on_the_command_line(tmp_path):
-    models = f"{(made := hostile(tmp_path / 'made', 'aborts'))} + {made}"
-    command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--method", "vanilla", "--pair", models]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    *progress, last = done.stderr.splitlines()
-    assert done.returncode == 1 and last.startswith("duoviz: The ") and not done.stdout.strip()
-    assert all("% Loading" in line for line in progress)
