@@ -223,7 +223,7 @@ def first_view(results: Results) -> dict:
     """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
     overview = {
         "pays": paying.map_data(results) | {"why": findings.about_paying(results)},
-        "speeds": tables.speed_bars(results),
+        "speeds": tables.speed_bars(results) | {"fastest": findings.about_table_1(results)[:1]},
     }
     return {"about": part_html("about", *about(results)), "overview": overview}
 

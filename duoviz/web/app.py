@@ -104,6 +104,8 @@ def build_app(hardware: Hardware) -> gr.Blocks:
                     gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")
                 if hardware.limits.on_space:
                     gr.Markdown(hardware.limits.note(), elem_id="limits")
+                for note in hardware.notes:
+                    gr.Markdown(note, sanitize_html=True, elem_classes="changed-variable")
             bar = ShareBar()
         with gr.Tabs() as tabs:
             with gr.Tab("Live", id="live", elem_id="tab-live"):

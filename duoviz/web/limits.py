@@ -3,16 +3,19 @@
 import math
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
 from duoviz.errors import UserError
 from duoviz.models.cache import cache_folder
+from duoviz.models.cores import available_cores
 from duoviz.models.pair import LONGEST_PROMPT, check_prompt
-from duoviz.models.registry import PAIRS, check_draft, first_pair
+from duoviz.models.registry import PAIRS, check_draft
 from duoviz.outside import in_short
+from duoviz.workers.local import number_of_workers
 from duoviz.workers.request_queue import Bounds
 
 # As many as in the longest prompts that are no attack; what has more is not even counted.
@@ -76,16 +79,12 @@ class Limits:
 
 
 def limits_here() -> Limits:
-    """The limits of a Space where the environment says that this is one.
-
-    Raises UserError for a variable that cannot be kept: of the queue's bounds, the first pair or the cache.
-    """
+    """The limits of a Space where the environment says that this is one. Raises SettingsError."""
     bounds = Bounds(*map(whole_number, BOUNDS, Bounds()))
-    space = {"on_space": True, "run_seconds": 60, "load_seconds": 300, "new_tokens": 256, "prompt_tokens": 1024}
-    limits = Limits(bounds=bounds, **space if os.environ.get("SPACE_ID") else {})
-    limits.check_pair(first_pair())
-    check_cache(cache_folder())
-    return limits
+    if os.environ.get("SPACE_ID"):
+        limits = {"run_seconds": 60, "load_seconds": 300, "new_tokens": 256, "prompt_tokens": 1024}
+        return Limits(on_space=True, **limits, bounds=bounds)
+    return Limits(bounds=bounds)
 
 
 def whole_number(variable: str, usual: int) -> int:
@@ -97,11 +96,41 @@ def whole_number(variable: str, usual: int) -> int:
     return number
 
 
-def check_cache(folder: Path) -> None:
-    """Raise UserError where nothing can be written, such as to a Space's storage that was not bought.
+def make_way(limits: Callable[[], Limits], *, places: bool = True) -> list[str]:
+    """Change the variables of this process that cannot be kept, before `limits` is asked; a sentence about each.
+
+    places: whether the number of places is that of this machine's environment.
+    """
+    checks: dict[str, Callable[[], object]] = {name: partial(whole_number, name, 1) for name in BOUNDS}
+    checks |= {"DUOVIZ_CACHE": check_cache, "DUOVIZ_PAIR": lambda: limits().check_pair(os.environ["DUOVIZ_PAIR"])}
+    if places:
+        checks["DUOVIZ_PLACES"] = lambda: number_of_workers(None, len(available_cores()))
+    return [note for name, check in checks.items() if (note := kept_or_changed(name, check))]
+
+
+def kept_or_changed(variable: str, check: Callable[[], object]) -> str | None:
+    """Why a variable was changed; None where it is kept, or says nothing."""
+    text = os.environ.pop(variable, "").strip()
+    if not text:
+        return None
+    os.environ[variable] = text
+    try:
+        check()
+    except UserError as error:
+        del os.environ[variable]
+        instead = "the default"
+        if variable == "DUOVIZ_PLACES" and (whole(text) or 0) > 1:
+            instead = os.environ[variable] = str(len(available_cores()))
+        return f"{variable} cannot be kept, and {instead} is used. {error}"
+    return None
+
+
+def check_cache() -> None:
+    """Raise UserError where the cache cannot be filled, such as a Space's storage that was not bought.
 
     One that was filled before may be read-only.
     """
+    folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -110,5 +139,4 @@ def check_cache(folder: Path) -> None:
         with suppress(OSError):
             if any(folder.iterdir()):
                 return
-        reason = error.strerror
-        raise UserError(f"{folder} cannot be written to ({reason}): set DUOVIZ_CACHE to another folder.") from error
+        raise UserError(f"{folder} cannot be written to ({error.strerror}).") from error

@@ -1,7 +1,7 @@
 """Jobs as visitors see them: checked, queued for the workers, and streamed in batches."""
 
 import queue
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import replace
@@ -29,10 +29,13 @@ def runs_ahead(number: int) -> str:
 
 
 class Hardware:
-    """The workers, and the limits of what may be asked of them. endpoints: by name; the pages open them."""
+    """The workers, and the limits of what may be asked of them. endpoints: by name; the pages open them.
 
-    def __init__(self, limits: Limits, pool: Pool):
-        self.limits, self.pool, self.queue = limits, pool, pool.queue
+    notes: what its owner should read: a sentence for each variable that could not be kept.
+    """
+
+    def __init__(self, limits: Limits, pool: Pool, notes: Sequence[str] = ()):
+        self.limits, self.pool, self.queue, self.notes = limits, pool, pool.queue, notes
         self.endpoints: dict[str, Endpoint] = {}
 
     def check(self, task: Task) -> None:

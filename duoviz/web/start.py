@@ -38,7 +38,7 @@ def quickly() -> Iterator[None]:
 
 
 def started(hardware: "Hardware", pair: str) -> list[str]:
-    """What the log says of a start: the pair and where it computes, the places, and the limits."""
+    """What the log says of a start: the pair and where it computes, the places, the limits, and what was changed."""
     from duoviz.models.cores import available_cores, core_label, has_gpu
 
     cores, bounds = core_label(tuple(available_cores())), hardware.limits.bounds
@@ -46,6 +46,7 @@ def started(hardware: "Hardware", pair: str) -> list[str]:
         f"Pair: {pair}, on {'a GPU and ' if has_gpu() else ''}{cores}",
         f"Places: {len(hardware.pool.slots)}. Line: {bounds.length} runs, of one visitor {bounds.session}",
         f"Limits: {hardware.limits.note()}",
+        *hardware.notes,
     ]
 
 
@@ -59,7 +60,7 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     from duoviz.models.cores import lends_gpu
     from duoviz.models.registry import first_pair
     from duoviz.web.ending import end_at_once
-    from duoviz.web.limits import limits_here
+    from duoviz.web.limits import limits_here, make_way
     from duoviz.web.session import Hardware
     from duoviz.workers.local import LocalWorker, local_slots
     from duoviz.workers.pool import Pool
@@ -67,6 +68,7 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
+    notes = make_way(limits_here, places=not (ray or workers))
     limits, helper = limits_here(), LocalWorker
     if lends_gpu():
         from duoviz.workers.zero import zero_slots
@@ -81,7 +83,7 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
         on_ending(end_at_once)
     else:
         slots = local_slots(workers)
-    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper))
+    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper), notes)
     try:
         hardware.pool.start(first_pair())
         print(*started(hardware, first_pair()), sep="\n", flush=True)

@@ -31,7 +31,7 @@ def test_the_way_is_decided_once_and_the_header_says_it(method, overlap, monkeyp
     (placement,) = asked
     assert placement.beside == (METHODS[method].parallel or (method == "duotree" and overlap == "beside"))
     assert placement.cores == tiny.pair.cores.target and header["can_overlap"] == placement.beside
-    assert header["target"]["cpu"]
+    assert header["target"]["cpu"] and header["target"]["borrows"] == bool(placement.borrowed)
     assert header["target"]["device"] == tiny.pair.target_device_label(placement.cores)
     assert bool(header["draft"]) == bool(header["calibration"]) == METHODS[method].draft
     if header["draft"]:

@@ -23,7 +23,7 @@ def space(embedded_engine, tmp_path_factory):
     """`python app.py` as a Space runs it: the address of the page, and the file of what it prints."""
     folder = tmp_path_factory.mktemp("space")
     source, log = read_only_copy(folder / "source"), folder / "log"
-    variables = {"DUOVIZ_CACHE": str(cache_folder())}
+    variables = {"DUOVIZ_CACHE": str(cache_folder()), "DUOVIZ_LINE": "many"}
     with (
         log.open("w") as output,
         space_served(source, folder / "home", sys.executable, variables, stdout=output, stderr=output) as (url, _),

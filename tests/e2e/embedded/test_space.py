@@ -23,11 +23,14 @@ def test_a_space_runs_from_a_read_only_tree_and_keeps_its_limits(space):
         client.predict(prompt="Hi", pair="someone/big + someone/small", api_name="/generate")
 
 
-def test_a_spaces_log_is_short(space):
+def test_a_space_starts_in_spite_of_a_variable_that_cannot_be_kept_and_its_log_is_short(space):
     url, log = space
-    begins = ("Pair: embedded, on ", "Places: 1. Line: 80 runs", "Limits: On this Space", "The page")
-    for line, begin in zip(log.read_text().splitlines(), begins, strict=False):
-        assert line.startswith(begin)
+    # The cache that the test lends it may be one that it cannot write to.
+    lines = [line for line in log.read_text().splitlines() if not line.startswith("DUOVIZ_CACHE")]
+    begins = (
+        "Pair: embedded, on ", "Places: 1. Line: 80 runs", "Limits: On this Space", "DUOVIZ_LINE cannot", "The page",
+    )  # fmt: skip
+    assert [line for line, begin in zip(lines, begins, strict=False) if not line.startswith(begin)] == []
     assert "share=True" not in log.read_text()
 
 

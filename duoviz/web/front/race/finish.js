@@ -72,10 +72,11 @@ function verdictNode(verdict) {
   return el("p", { class: "dv-verdict", "data-verdict": verdict.verdict }, el("b", {}, `${VERDICT_WORDS[verdict.verdict]}.`), ` ${verdict.sentence}`);
 }
 
-function baselineWords({ all, target }) {
+// isEqual: both sides' targets have the same cores already.
+function baselineWords({ all, target }, isEqual) {
   const told = all ? [`φ is the speed-up over the fastest vanilla here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
     : ["The speed-up φ was not measured: vanilla did not run."];
-  told.push(target ? `Vanilla on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
+  if (target || !isEqual) told.push(target ? `Vanilla on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
     : "To compare with vanilla on the cores of DuoDecoding's target, press “Race on equal cores”: one more run.");
   return told.join(" ");
 }
@@ -109,7 +110,7 @@ export function createFinish(context) {
   const tell = () => {
     shown = race.result;
     verdict.replaceChildren(...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
-    baselines.textContent = shown ? baselineWords(shown.baselines) : "";
+    baselines.textContent = shown ? baselineWords(shown.baselines, new Set(shown.lanes.slice(0, 2).map(({ device }) => device)).size === 1) : "";
     reasons.replaceChildren(...(shown?.sentences ?? []).map(reasonNode));
   };
   return {

@@ -195,7 +195,9 @@ function createPanel(panel, whole, pays, move) {
       const phi = isHere ? whole : panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
       const origin = isHere ? "measured" : "estimate";
-      handle.setAttribute("transform", `translate(${toX(ratio)} ${toY(alpha)})`);
+      // Each method has costs of its own there.
+      const x = toX(isHere ? placeOfRatio(panel.ratio, pays) : ratio);
+      handle.setAttribute("transform", `translate(${x} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
       handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${fixed(pays.ratios[ratio], 1)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
@@ -207,7 +209,7 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target. Where the ring starts stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target. Where the rings start, each at its method's own costs, stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];

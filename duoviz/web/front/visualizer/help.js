@@ -14,7 +14,8 @@ export function createMessage({ state }) {
     draw() {
       setText(method, aboutOf(state.asked ? { method: state.asked } : state.header).title);
       method.hidden = !state.asked && (!state.header || state.file !== null);
-      setText(message, state.message || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
+      const isLater = state.phase === "done" && state.playing && state.file === null && state.moment !== null;
+      setText(message, `${state.message}${isLater ? " Shown slowly." : ""}` || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
       message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
     },
   };

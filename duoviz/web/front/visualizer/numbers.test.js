@@ -41,6 +41,13 @@ const headers = (prompt, settings) => {
 };
 const keep = (header, tps, more = {}) => (
   keepSpeed({ header, end: { stopped: "length" }, metrics: { new_tokens: 16, tps }, ...more }));
+test("a recording is compared with the vanilla that was recorded with it", () => {
+  const state = { ...endedState([iterationOf()], headerOf()), recorded: true, file: "recording", vanilla: 50 };
+  assert.equal(speedUp(state, { tps: 75 }), 1.5);
+  assert.equal(speedUp({ ...state, vanilla: null }, { tps: 75 }), null);
+  assert.equal(speedUp({ ...state, recorded: false }, { tps: 75 }), null);
+});
+
 const phiOf = (header, tps = 75) => speedUp(endedState([iterationOf()], header), { tps });
 
 test("a run is compared with the last vanilla run of the visit on the same prompt and settings", () => {

@@ -114,7 +114,7 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
 }
 
 // Where the draft's cores work for the target, in the draft's lane: from its last step until the target has ended.
-function lentPath({ state, view, width }) {
+export function lentPath({ state, view, width }) {
   if (!state.header.target.borrows) return "";
   const toX = scaleOf(view, width);
   const parts = [];

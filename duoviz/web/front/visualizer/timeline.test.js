@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near } from "../testing.js";
-import { tickLabel, tickStep, createView, sharesInView } from "./timeline.js";
+import { createView, lentPath, sharesInView, tickLabel, tickStep } from "./timeline.js";
 
 test("ticks are one, two or five times a power of ten apart, and no more than wanted", () => {
   const steps = [
@@ -27,6 +27,17 @@ test("shares of the run that is in view, and nothing of an overlap where both ta
     const { from, to, target, draft, overlap } = sharesInView(endedState(iterations, headerOf(header)), { start, end });
     [from, to, target, draft, overlap].forEach((value, at) => near(value, expected[at]));
   }
+});
+
+test("a lent core works for the target from the draft's last step to the end of the target's pass", () => {
+  const target = { start: 1, end: 5, rows: 1 };
+  const iterations = [iterationOf({ target, draft: [{ start: 1, end: 2, tokens: 1 }], sync: 5 })];
+  const pathOf = (borrows) => {
+    const header = headerOf({ target: { name: "large", device: "", borrows } });
+    return lentPath({ state: endedState(iterations, header), view: { start: 0, end: 10 }, width: 100 });
+  };
+  assert.equal(pathOf(true), "M20.00 57H50.00v22H20.00Z");
+  assert.equal(pathOf(false), "");
 });
 
 // A hundred iterations, a second each.
