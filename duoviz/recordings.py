@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from duoviz.decoding.engine import Engine
+    from duoviz.decoding.placement import Placement
     from duoviz.models.pair import Pair
 
 # What the page opens with, what the lessons are about, and what the game is played on.
@@ -53,18 +54,33 @@ def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress 
 
     lanes, rows = [Lane(method, method, settings) for method in METHODS], []
     report(0.0, "Warming up")
-    # Recordings show these costs in figures, where the few forwards before a first run would be too rough.
-    for placement in CALIBRATIONS * [placement_of(engine, each, settings) for each in METHODS.values() if each.draft]:
-        engine.calibrate(placement)
+    placements = {name: placement_of(engine, method, settings) for name, method in METHODS.items() if method.draft}
+    costs = {placement: several_times(engine, placement) for placement in {*placements.values()}}
     for row in compare(engine, [prompt], lanes, repeats=ROUNDS):
         rows.append(row)
         report(len(rows) / (ROUNDS * len(lanes)), f"Recorded {row['method']}")
     medians = {method: median_row([row for row in rows if row["method"] == method]) for method in METHODS}
     traces = {method: row["trace"] for method, row in medians.items() if row}
     passes = [forward_seconds(row["trace"], rows=1) for row in rows if row["method"] == "vanilla"]
-    for trace in traces.values():
+    for method, trace in traces.items():
         trace["header"]["one_token"] = round(median(filter(None, passes)), 6)
+        # Figures show costs: one calibration is too rough, and what runs learn changes with the machine's speed.
+        if method in placements:
+            trace["header"]["calibration"] = costs[placements[method]]
     return traces
+
+
+def several_times(engine: Engine, placement: Placement) -> dict:
+    """A header's `calibration`, the mean of several."""
+    from duoviz.decoding.costs import Costs, mean_model
+    from duoviz.runner import calibration
+
+    models = []
+    for _ in range(CALIBRATIONS):
+        engine.kept_costs[placement] = Costs()
+        engine.calibrate(placement)
+        models.append(engine.costs(placement).model)
+    return calibration(mean_model(models))
 
 
 def recorded_speed() -> float | None:
