@@ -120,6 +120,7 @@ def test_what_comes_along_is_of_one_machine():
     headers = [read_trace(folder / f"speculative{recordings.ENDING}")["header"] for folder in folders]
     assert {header["target"]["device"] for header in headers} == {results.environment["devices"]["target"]}
     assert {str(header["versions"]) for header in headers} == {str(results.environment["versions"])}
+    assert len({str(header["calibration"]) for header in headers}) == 1
     # Where it was not as fast all the time, the results say so.
     said = f"In the recorded runs of the other tabs it took {1e3 * recordings.recorded_speed():.1f} ms"
     same = alike([median(passes(results)), recordings.recorded_speed()])

@@ -1,11 +1,15 @@
 """The parts of a release: recordings and results that a sitting's folder holds, and all that is written of them."""
 
+import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 
 from duoviz import recordings
 from duoviz.command_line import tell
+from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
@@ -42,6 +46,8 @@ def put(sitting: Path, root: Path) -> None:
     traces, results = root / "assets" / "traces", root / "assets" / "results"
     for name in recordings.PROMPTS:
         shutil.copytree(sitting / name, traces / name, dirs_exist_ok=True)
+    for method in (name for name, method in METHODS.items() if method.draft):
+        share_costs([traces / name / f"{method}{recordings.ENDING}" for name in recordings.PROMPTS])
     # Last: what is said of other machines' results compares their speed with the recordings'.
     ship(sitting / NAME, results, NAME)
     for file in results.glob("*.zip"):
@@ -52,3 +58,16 @@ def put(sitting: Path, root: Path) -> None:
     texts |= {root / PICTURE: picture(ours), root / PAGE: results_page(ours)}
     for file, text in texts.items():
         write_atomically(file, text)
+
+
+def share_costs(files: Sequence[Path]) -> None:
+    """Give a method's recordings the mean of their calibrations, so that story, lessons and game tell of one machine."""
+    traces = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    costs = [trace["header"]["calibration"] for trace in traces]
+    for side in ("target", "draft"):
+        times = [mean(seconds for _, seconds in same) for same in zip(*(each[side] for each in costs), strict=True)]
+        shared = [[count, round(seconds, 6)] for (count, _), seconds in zip(costs[0][side], times, strict=True)]
+        for each in costs:
+            each[side] = shared
+    for file, trace in zip(files, traces, strict=True):
+        file.write_text(json.dumps(trace, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
