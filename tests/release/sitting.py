@@ -61,7 +61,7 @@ def put(sitting: Path, root: Path) -> None:
 
 
 def share_costs(files: Sequence[Path]) -> None:
-    """Give a method's recordings the mean of their calibrations, so that story, lessons and game tell of one machine."""
+    """Give a method's recordings the mean of their calibrations, so that all pages tell of one machine."""
     traces = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     costs = [trace["header"]["calibration"] for trace in traces]
     for side in ("target", "draft"):
