@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from duoviz import runs
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
 from duoviz.recordings import ENDING, PLACES
 from duoviz.trace.reading import TraceError, read_trace
 from duoviz.web.lessons.facts import Facts
@@ -23,6 +23,7 @@ from duoviz.web.lessons.text import (
     fields_in,
     located,
     markdown,
+    one_of,
     parts_of,
     read_glossary,
 )
@@ -110,10 +111,12 @@ def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons:
 def live_link(chosen: str, prompt: str) -> str:
     """The fragment that opens the Live tab with a method and settings, as `NAME=VALUE`, and runs it. Raises Mistake."""
     values = {name: text for name, _, text in (part.partition("=") for part in chosen.split())}
+    for name in values:
+        one_of(name, ("method", *DEFAULTS), f'live: there is no setting "{name}"')
     try:
-        runs.check_method(values["method"])
+        runs.check_method(values.get("method"))
         Settings(**{name: typed(text) for name, text in values.items() if name != "method"})
-    except (SettingsError, TypeError, KeyError) as error:
+    except SettingsError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}") from None
     return "#tab=live&" + urlencode(values | {"prompt": prompt, "autoplay": "true"}, safe="", quote_via=quote)
 

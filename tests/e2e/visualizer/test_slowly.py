@@ -150,7 +150,7 @@ def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(pla
     shown(page, shown=at + 1)
     page.keyboard.press(" ")
     beats = [beat for beat in page.evaluate("window.beats") if beat["shown"] == at]
-    assert {beat["beat"] for beat in beats} == {"guess", "check", "verdict"}
+    assert {beat["beat"] for beat in beats} == {"guess", "guess check", "check", "verdict"}
     for beat in beats:
         is_verdict = beat["beat"] == "verdict"
         assert beat["said"] == verdict if is_verdict else beat["said"].startswith("The target "), beat

@@ -194,7 +194,7 @@ FRONTS = [
     ("summary", "read: [x](http://y.z)\nsummary", 'the link "http://y.z" leads nowhere'),
     ("trace: duodecoding", "trace: magic", 'there is no method "magic"'),
     ("temperature=0.5", "temperature", "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0, not ''."),
-    ("temperature=0.5", "magic=1", "live: Settings.__init__() got an unexpected keyword argument 'magic'"),
+    ("temperature=0.5", "magic=1", 'live: there is no setting "magic": choose one of method'),
     ("method=speculative", "method=magic", "live: There is no method named 'magic'"),
 ]
 MISTAKES = [*((f"{FRONT}## Page\n{text}", 8, said) for text, said in PAGES)]
