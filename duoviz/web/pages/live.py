@@ -25,7 +25,7 @@ from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.workers.tasks import Run
 
-RUN_IT = "Press Generate to run it live, with this prompt or your own."
+RUN_IT = "Press Generate to run it live."
 
 
 def live_page(hardware: Hardware) -> Page:

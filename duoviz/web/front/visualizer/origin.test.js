@@ -31,7 +31,7 @@ test("a recording says what ran where and how fast the machine was; what another
   const models = { target, draft: { name: "small (int8)", device: "" }, calibration: { draft: [[1, 0.00062]] } };
   assert.equal(modelsWords(headerOf(models)), " Target: large in float32. Draft: small (int8), 0.6 ms a step.");
   const told = headerOf({ target, draft: null, one_token: 0.01234 });
-  assert.deepEqual([originWords(told), modelsWords(told)], [" A made-up method, recorded on GPU.", " Target: large in float32, 12.3 ms a pass of one token."]);
+  assert.deepEqual([originWords(told), modelsWords(told)], [" A made-up method, recorded on GPU.", " Target: large in float32, 12.3 ms a pass."]);
   const nowhere = { name: "large", device: "" };
   const header = headerOf({ clock: "iterations", target: nowhere, draft: nowhere });
   assert.deepEqual([originWords(header), modelsWords(header)], [" A made-up method, recorded. Its times are not known.", " Target: large."]);
