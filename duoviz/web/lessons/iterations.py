@@ -89,6 +89,7 @@ CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
     "own token written": owns_last,
     "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
     "tree lives on": lives_on,
+    "several committed": lambda it: len(it["committed"]) > 2,
     "several steps": lambda it: len(it["draft"]) > 1,
     "one sequence": lambda it: it["theta"] is not None and it["sequences"] == 1,
     "few sequences": few_sequences,

@@ -72,7 +72,7 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Radio]) -> Fields:
     """Lay out what both sides share, and below it each side's own settings."""
     with gr.Row():
         fields = size_fields(limits, place="compare-")
-        info = f"1 to {MAX_REPEATS}, taking turns in going first; figures are means"
+        info = f"1 to {MAX_REPEATS}, taking turns in going first; speeds are of all rounds together"
         fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
     fields |= sampling_fields(place="compare-") | {"raw": raw_field()}
     with gr.Row():

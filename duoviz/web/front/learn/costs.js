@@ -42,7 +42,7 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width,
     .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: height - 26, "text-anchor": "middle" }, String(n)));
   const marked = [0, one, timeAt(target, Math.min(8, last)), slowest];
   const scale = marked.filter((t, index, all) => !index || t - all[index - 1] > top / 10)
-    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(Math.round(1000 * t)) : "0"));
+    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(+(1000 * t).toFixed(t < 0.01 ? 1 : 0)) : "0"));
   const [x0, y0] = place(0, 0);
   setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
   drawing.replaceChildren(svg("path", { class: "dl-axis", d: `M${x0} ${TOP}V${y0}H${width - 4}` }), marker, ...ticks, ...scale,

@@ -97,7 +97,7 @@ const ALIKE = 0.05;
 export const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
 const median = (values) => [...values].sort((one, other) => one - other)[values.length >> 1];
-export const inMs = (seconds) => `${(1000 * seconds).toFixed(seconds < 0.01 ? 1 : 0)} ms`;
+export const inMs = (seconds) => `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
 const shownAt = ({ iterations }, iteration) => ({ iteration, tail: tailBefore(iterations, iteration.index) });
 
 // How many times slower than measured the story shows what took a part of a second.
@@ -227,7 +227,7 @@ function raceWords(own, other, hasMore) {
   const longer = (own.wall / own.passes) / (other.wall / other.passes);
   const fewer = own.passes < other.passes ? `, not ${other.passes}` : ": no guess was right";
   const passes = `${own.passes} passes through the large model${fewer}`;
-  const each = longer > 1 + ALIKE ? `, each ${longer.toFixed(1)} times as long.` : ".";
+  const each = longer > 1 + ALIKE ? `, each ${longer.toFixed(2)} times as long.` : ".";
   if (times > 1 + ALIKE) return `The same text, ${written(times)} fast: ${passes}${each}`;
   const long = times < 1 - ALIKE ? `${written(1 / times)} long` : "about as long";
   return `The same text in ${passes}. Here that takes ${long}${hasMore ? ": alone, it has both models' cores" : ""}.`;

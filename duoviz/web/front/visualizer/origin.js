@@ -28,11 +28,10 @@ export function dateWords(date) {
 }
 
 // What was run, and how fast the machine was then, as far as the header says.
-export function modelsWords({ target: { name, precision }, draft, one_token: seconds, calibration }) {
+export function modelsWords({ target: { name, precision }, draft, one_token: seconds }) {
   const made = precision ? ` in ${words(precision, 20)}` : "";
   const speed = seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass` : "";
-  const step = calibration?.draft?.[0]?.[1];
-  const drafts = draft?.name && step ? ` Draft: ${words(draft.name, 60)}, ${(1000 * step).toFixed(1)} ms a step.` : "";
+  const drafts = draft?.name ? ` Draft: ${words(draft.name, 60)}.` : "";
   return name ? ` Target: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.${drafts}` : "";
 }
 
