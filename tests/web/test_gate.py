@@ -262,3 +262,11 @@ def test_what_was_asked_for_counts_until_it_is_delivered():
     assert tracked.tracker.undelivered() == [tracked.event, other]
     tracked.done.add("one")
     assert tracked.tracker.undelivered() == [other]
+
+
+def test_a_run_waits_until_its_session_is_listened_to():
+    tracked, second = Tracked(), Event(Client("ann"), run=True)
+    assert not tracked.event.heard.is_set()
+    with tracked.tracker.listening(tracked.tracker.of("ann")):
+        tracked.tracker.opened("ann", "two", second)
+        assert tracked.event.heard.is_set() and second.heard.is_set()
