@@ -42,11 +42,15 @@ class Scripted(gr.HTML):
 
 
 class Opening(NamedTuple):
-    """Recorded runs by their methods, the method whose run is shown first, and the sentence that stands with it."""
+    """Recorded runs by their methods, the method whose run is shown first, and the sentence that stands with it.
+
+    averages: the Lab's φ of methods by their titles, each with the number of its questions.
+    """
 
     files: Mapping[str, Path]
     method: str
     sentence: str
+    averages: Mapping[str, tuple[float, int]]
 
 
 class Visualizer(Scripted):
@@ -56,10 +60,11 @@ class Visualizer(Scripted):
     """
 
     def __init__(self, *, opening: Opening | None = None, **options):
-        files, method, sentence = opening or Opening({}, "", "")
+        files, method, sentence, averages = opening or Opening({}, "", "", {})
         addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
         expected = expected_tokens(files["duodecoding"]) if "duodecoding" in files else None
         opened = {"addresses": addresses, "method": method, "told": sentence, "expected": expected}
+        opened |= {"averages": averages}
         super().__init__("visualizer", replay=served_replay(), opening=opened, **options)
 
 

@@ -62,7 +62,10 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         runs_until(page, is_over)
         expect(counts).to_have_text(2 * [re.compile(r"^\d+ tokens$")])
         expect(end).to_have_text(
-            re.compile(r"^The same \d+ tokens take .* alone and .* together, 1\.\d\d times as fast")
+            re.compile(
+                r"^The same \d+ tokens take .* alone and .* together, 1\.\d\d times as fast. "
+                r"Over the Lab's \d+ questions: \d\.\d\d times.$"
+            )
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
         knob.press("Home")

@@ -6,6 +6,7 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
+from duoviz.lab.shipping import kept_view
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Opening, Visualizer
@@ -20,6 +21,7 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
+from duoviz.web.results_store import RECORDED
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
@@ -41,7 +43,7 @@ def live_page(hardware: Hardware) -> Page:
             inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
             gr.Button("Close", elem_classes="close-drawer")
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
-    visualizer = Visualizer(elem_id="visualizer", opening=Opening(recorded_runs(), method.value, RUN_IT))
+    visualizer = Visualizer(elem_id="visualizer", opening=Opening(recorded_runs(), method.value, RUN_IT, averages()))
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     # The visualizer presses it.
     vanilla = gr.Button("Run vanilla", elem_id="run-vanilla")
@@ -53,6 +55,15 @@ def recorded_runs() -> dict[str, Path]:
     """The recorded runs that the page shows before its first, by their methods."""
     files = {method: STORY / f"{method}{ENDING}" for method in METHODS}
     return {method: file for method, file in files.items() if file.is_file()}
+
+
+def averages() -> dict[str, tuple[float, int]]:
+    """φ of each method in the results that come along, over all their tasks, and of how many questions."""
+    if not (view := kept_view(RECORDED / "two-cores.zip")):
+        return {}
+    speeds = view["first"]["overview"]["speeds"]
+    found = {line["method"]: line["here"].get(speeds["tasks"][0]) for line in speeds["lines"]}
+    return {method: (phi["phi"], phi["n"]) for method, phi in found.items() if phi}
 
 
 def settings_fields(limits: Limits, method: gr.Radio) -> Fields:

@@ -14,7 +14,7 @@ import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js"
 import { imported, page } from "../page.js";
 
 // The story and the first screen, where there is a recording that tells them; the stage waits behind them.
-function overStage(root, shown, { addresses, expected }, opening) {
+function overStage(root, shown, { addresses, expected, averages }, opening) {
   if (!addresses[TOLD]) return [NO_STORY, NO_FIRST_SCREEN];
   const options = {
     recordingOf: opening.recordingOf,
@@ -22,7 +22,7 @@ function overStage(root, shown, { addresses, expected }, opening) {
     onClose: opening.uncover,
   };
   const story = createStory(root, { ...options, prompt: () => document.querySelector("#prompt textarea") });
-  return [story, createOverStage(root, { ...options, expected, tell: () => story.open(1, true) })];
+  return [story, createOverStage(root, { ...options, expected, averages, tell: () => story.open(1, true) })];
 }
 
 export function start({ element, props, methods }) {

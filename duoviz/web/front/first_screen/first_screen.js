@@ -57,13 +57,14 @@ function createSide(title, names) {
   return side;
 }
 
-// What became of the race, in one sentence.
-function ending(alone, both, isComputed) {
+// What became of the race, in one sentence; average: [φ, n] of the Lab, where it is known.
+function ending(alone, both, isComputed, average) {
   const [ratio, number] = [alone.wall / both.wall, both.tokens.length];
   const times = ratio > 1 + ALIKE ? `${ratio.toFixed(2)} times as fast`
     : ratio < 1 - ALIKE ? `only ${ratio.toFixed(2)} times as fast` : "about as fast";
   const [one, other] = [alone, both].map(({ wall }) => duration(wall));
-  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
+  const more = average && !isComputed ? ` Over the Lab's ${average[1]} questions: ${average[0].toFixed(2)} times.` : "";
+  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.${more}`;
 }
 
 // What the last iteration until then did.
@@ -78,9 +79,10 @@ function titleOf({ header }) {
   return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
 }
 
-// told, alone: recorded runs of one prompt; expected: {recorded, rates, tokens} of the first one, null where theory
-// says nothing of it; tell: opens the story; look: shows the stage. Null where the runs did not write the same.
-export function createFirstScreen({ told, alone, expected, tell, look }) {
+// told, alone: recorded runs of one prompt; averages: the Lab's [φ, n] by methods' titles; expected: {recorded, rates,
+// tokens} of the first one, null where theory says nothing of it; tell: opens the story; look: shows the stage. Null
+// where the runs did not write the same.
+export function createFirstScreen({ told, alone, expected, averages = {}, tell, look }) {
   const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerOf(Math.max(measured.wall, other.wall));
@@ -96,7 +98,7 @@ export function createFirstScreen({ told, alone, expected, tell, look }) {
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, happened(below.run(), clock, isComputed));
-    setText(end, isOver ? ending(other, below.run(), isComputed) : "");
+    setText(end, isOver ? ending(other, below.run(), isComputed, averages[aboutOf(told.header).title]) : "");
     node.dataset.over = isOver ? "yes" : "no";
   };
   const layOut = () => {

@@ -8,7 +8,7 @@ export const NO_FIRST_SCREEN = { isOpen: () => false, close() {}, open() {}, of(
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise; expected: see `createFirstScreen`;
 // hold: keeps the stage still behind it; tell: opens the story; onClose: called when the stage is seen again.
-export function createOverStage(root, { recordingOf, expected, hold, tell, onClose }) {
+export function createOverStage(root, { recordingOf, expected, averages, hold, tell, onClose }) {
   let [isOpen, screen, method] = [false, null, TOLD];
   const button = textButton("Side by side", () => open().then(() => screen?.node.focus({ preventScroll: true })));
   button.classList.add("dv-story-open");
@@ -17,7 +17,7 @@ export function createOverStage(root, { recordingOf, expected, hold, tell, onClo
     const asked = method;
     const [told, alone] = await Promise.all([asked, ALONE].map(recordingOf));
     return told && alone && createFirstScreen({
-      told, alone, expected: asked === TOLD ? expected : null,
+      told, alone, averages, expected: asked === TOLD ? expected : null,
       look: () => close(button), tell: () => { leave(); tell(); },
     });
   }
