@@ -89,6 +89,8 @@ def test_the_drafts_core_is_lent_where_the_target_is_faster_with_it():
         return placement.borrowed
 
     assert borrowed() == (999,)
+    made = plan.make_plan(tiny, METHODS["duodecoding"], "hello", Settings())
+    assert runner.header(made)["target"]["borrows"]
     assert borrowed(on_one=0.018) == borrowed(joinable=False) == borrowed(draft_mode="paper") == ()
     # DuoTree's draft is never done.
     assert borrowed(method="duotree", overlap="beside") == ()
