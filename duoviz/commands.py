@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import check_write, tell
@@ -25,9 +24,6 @@ from duoviz.models.registry import check_draft
 from duoviz.notebook import Race
 from duoviz.space import ROOT, publish, rehearse
 from duoviz.trace.metrics import metrics
-
-if TYPE_CHECKING:
-    pass
 
 
 def settings_of(options: argparse.Namespace) -> Settings:

@@ -149,11 +149,11 @@ def build_datastore(
         if out.exists() and not (out.is_dir() and is_datastore_or_empty(out)):
             raise DatastoreError(f"{out} exists and is not a datastore: choose another folder.")
         shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
-        write_datastore(sequences, scratch, vocabulary, tokenizer, report)
+        (scratch / "new").mkdir(parents=True)
+        write_datastore(sequences, scratch / "new", vocabulary, tokenizer, report)
         if out.exists():
-            shutil.rmtree(out)
-        os.replace(scratch, out)
+            os.replace(out, scratch / "old")
+        os.replace(scratch / "new", out)
     except OSError as error:
         raise DatastoreError(f"The datastore cannot be written to {out} ({error.strerror or error}).") from error
     finally:

@@ -173,7 +173,7 @@ def check_arguments(endpoint: Endpoint, sent: object) -> None:
     except UserError as error:
         raise invalid(str(error)) from None
     except (TypeError, AttributeError):
-        pass  # What is of another kind is told where arguments are read.
+        pass  # A value of another kind is refused where the arguments are read.
 
 
 def invalid(message: str) -> Refused:

@@ -21,7 +21,7 @@ ORIGINS = {each.id: each.origin for method in METHODS.values() for each in (*met
 
 
 def check_parts(page, method):
-    """Only what the method has is drawn. Which figures stand there is told by numbers.test.js."""
+    """Only what the method has is drawn. numbers.test.js covers which figures stand there."""
 
     def read(parts, what):
         return page.locator(parts).evaluate_all(f"all => all.map((each) => {what})")

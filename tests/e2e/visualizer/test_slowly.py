@@ -118,24 +118,6 @@ def test_what_lives_on_moves_to_its_new_place_where_motion_is_wanted(plain_page)
         assert moving <= moved(trace["iterations"][at]) and bool(moving) == (motion == "no-preference")
 
 
-# What stands on the stage in each frame from now on.
-WATCH_BEATS = """() => {
-  window.beats = [];
-  const { dataset } = document.querySelector(".dv");
-  const count = (parts) => document.querySelectorAll(parts).length;
-  const look = () => {
-    if (dataset.beat) {
-      window.beats.push({
-        beat: dataset.beat, shown: Number(dataset.shown), said: document.querySelector(".dv-sentence").innerText,
-        flying: count(".dv-flying"), left: count(".dv-fallen, .dv-leaving, .dv-left"),
-      });
-    }
-    requestAnimationFrame(look);
-  };
-  look();
-}"""
-
-
 def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(plain_page):
     page, trace = plain_page, recorded("duodecoding")
     page.emulate_media(reduced_motion="no-preference")
