@@ -179,7 +179,7 @@ def write_corpus(options: argparse.Namespace) -> None:
         raise UserError("--minutes must be a number above 0.")
     if (out := options.out).suffix != ".npz":
         raise UserError(f"--out {out} must end in .npz.")
-    rows, written = (read_rows(out), int(np.load(out)["written"])) if out.is_file() else ([], 0)
+    rows, written = (read_rows(out), int(np.load(out).get("written", 0))) if out.is_file() else ([], 0)
     save_rows(out, rows, written=written)
     folder, begin = embedded_target(tell), time.perf_counter()
     tokenizer = AutoTokenizer.from_pretrained(folder)
