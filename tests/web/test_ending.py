@@ -31,9 +31,9 @@ class Page:
         return [each for each in psutil.process_iter() if environment_of(each).get("TMPDIR") == str(self.scratch)]
 
     def places(self):
-        commands = {each: each.as_dict(["cmdline"])["cmdline"] for each in psutil.Process(self.process.pid).children()}
-        # One that has ended already has none.
-        return [each for each, command in commands.items() if command and "resource_tracker" not in str(command)]
+        children = psutil.Process(self.process.pid).children()
+        # One that has ended has no command.
+        return [each for each in children if (said := command_of(each)) and "resource_tracker" not in str(said)]
 
     def has_loaded(self, library, process=None):
         return library in Path(f"/proc/{process or self.process.pid}/maps").read_text()
@@ -52,6 +52,13 @@ def environment_of(process):
         return {} if process.status() == psutil.STATUS_ZOMBIE else process.environ()
     except psutil.Error:
         return {}
+
+
+def command_of(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 # What shows that its start has come so far, in this order.
