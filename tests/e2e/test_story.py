@@ -79,6 +79,7 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         look, beside = (page.get_by_role("button", name=name) for name in ("Look inside this run", "Side by side"))
         look.click()
         page.locator("#method label", has_text="DuoTree").click()
+        is_at(page.locator("#visualizer .dv"), method="duotree", state="recording")
         beside.click()
         expect(first.get_by_role("heading", name="DuoTree: with a small model guessing ahead")).to_be_visible()
         runs_until(page, is_over)
