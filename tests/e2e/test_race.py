@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Race, batch
-from tests.e2e.pages import download, figure, finished, is_at, page_in, play_film, press, settle, side, text_of
+from tests.e2e.pages import download, figure, finished, is_at, page_in, press, settle, side, text_of
 from tests.e2e.tiny_site import served
 from tests.web.front.runs import WALL, file_of, race_of, written_at
 
@@ -180,14 +180,3 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     press(page, "Back to your race")
     expect(page.get_by_role("button", name="Back to your race")).to_be_hidden()
     assert told(page) == before and label.inner_text().startswith("Both runs are over.")
-
-
-def test_a_race_is_saved_as_a_film(plain, tmp_path):
-    plain.locator(".dv-race .dv-speed").select_option("1")
-    path = download(plain, "Save as film", tmp_path, MENU)
-    assert path.name.startswith("duoviz-race-vanilla-duodecoding-") and path.name.endswith(".webm")
-    # However few pictures a busy machine draws, it is as long as the race and its finish, which stands for two seconds.
-    film = play_film(plain, path)
-    assert film["size"] == [1280, 720] and film["duration"] >= WALL + 1.9 and film["isDrawn"]
-    expect(plain.locator(".dv-race-top .dv-files-message")).to_have_text(f"Saved as {path.name}.")
-    assert plain.locator(".dv-backstage").count() == 0

@@ -4,20 +4,16 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import OPEN_DETAILS, load, move_to, saved_to, send, show, shown
+from tests.e2e.pages import OPEN_DETAILS, move_to, send, show, shown
 from tests.trace.made import events_of
 
 POINTED = re.compile(r"\bdv-pointed\b")
 
 
-def ended(page, trace):
-    send(page, events_of(trace))
-    shown(page, state="done")
-
-
 def test_what_a_pointer_shows_keys_show_too(plain_page, traces):
     page, trace = plain_page, traces["duodecoding"]
-    ended(page, trace)
+    send(page, events_of(trace))
+    shown(page, state="done")
     # Away from the tree, in which a token could come to lie under it.
     page.mouse.move(1, 1)
     move_to(page, 0)
@@ -35,9 +31,6 @@ def test_what_a_pointer_shows_keys_show_too(plain_page, traces):
     # A pointer finds it at the token too.
     nodes.nth(number).hover()
     expect(page.locator(".dv-tip")).to_have_text(facts.inner_text())
-    page.locator(".dv-slider").focus()
-    page.keyboard.press("End")
-    shown(page, shown=len(trace["iterations"]) - 1)
 
 
 def test_what_a_word_means_is_told_where_it_stands(page, methods_page, traces):
@@ -71,24 +64,3 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page, traces):
     # The word is gone then, and its note with it.
     page.keyboard.press("Home")
     expect(tip).to_be_hidden()
-
-
-def test_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):
-    page, events = plain_page, events_of(traces["duodecoding"])
-    play = page.locator(".dv-buttons .dv-button").nth(2)
-    follow, slowly, back = (
-        page.get_by_role("button", name=name, exact=True)
-        for name in ("Follow live", "Watch it slowly", "Back to your run")
-    )
-    send(page, events[:9])
-    move_to(page, 3)
-    follow.focus()
-    send(page, events[9:])
-    expect(play).to_be_focused()
-    expect(follow).to_be_hidden()
-    slowly.press("Enter")
-    expect(play).to_be_focused()
-    expect(slowly).to_be_hidden()
-    load(page, saved_to(tmp_path, traces["vanilla"]))
-    back.press("Enter")
-    expect(page.locator(".dv")).to_be_focused()

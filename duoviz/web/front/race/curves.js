@@ -45,7 +45,7 @@ export function momentWords(race, time) {
   return `At ${duration(time)}: ${found.join(", ")}.`;
 }
 
-export function createCurves({ race, actions, hoverTime }) {
+export function createCurves({ race, actions, hoverTime, redraw }) {
   const drawing = svg("svg", { class: "dv-curves", height: CURVES_HEIGHT, role: "img", "aria-label": "Tokens written over time, one line a method" });
   const layer = svg("g");
   const hand = svg("line", { class: "dv-playhead", y1: TOP, y2: CURVES_HEIGHT - BOTTOM });
@@ -67,14 +67,13 @@ export function createCurves({ race, actions, hoverTime }) {
     if (scale && tokensOf(race.lanes[0] ?? { state: { totals: [] } })) hoverTime(reachedBy(timeAt(event)));
   });
   drawing.addEventListener("pointerleave", () => hoverTime(null));
+  watchSize(drawing, (now) => { width = now; redraw(); });
   return {
     node: section("race-curves", "Tokens over time", drawing, names),
-    drawing,
     showCross(time) {
       if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));
       cross.setAttribute("visibility", scale && time !== null ? "visible" : "hidden");
     },
-    watch: (tell) => watchSize(drawing, (now) => { width = now; tell(); }),
     draw() {
       if (!width) return;
       const key = `${race.epoch} ${race.phase} ${width} ${race.lanes.map((lane) => lane.state.iterations.length)}`;

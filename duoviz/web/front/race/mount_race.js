@@ -167,7 +167,7 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
   };
   const { lookAt } = sides;
   const { twin, hoverTime } = links;
-  const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime };
+  const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime, redraw: frames.ask };
   const create = [createCurves, createRaceMessage, createControls, createFinish, createSources, createCores];
   const [curves, message, controls, finish, sources, cores] = create.map((part) => part(context));
   const view = el("div", { class: "dv dv-race", tabindex: "0" });
@@ -198,7 +198,6 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
     if (told) add([{ type: "status", text: told }]);
   });
   listenToKeys(view, actions);
-  curves.watch(frames.ask);
   feed.subscribe((event) => add([event]));
   writeRaceAttributes(view, race);
   frames.ask();

@@ -5,12 +5,13 @@ import { el } from "./dom.js";
 // In a frame a browser may drop what is saved, and tells nobody.
 const IN_A_FRAME = globalThis.parent === globalThis.self ? ""
   : " No file? The page around this one may forbid downloads: open this one in a tab of its own.";
-export const savedAs = (name) => `Saved as ${name}.${IN_A_FRAME}`;
 
+// Gives what is said of it.
 export function save(blob, name) {
   const link = el("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  return `Saved as ${name}.${IN_A_FRAME}`;
 }
 
 export const REFUSED = "The browser did not let this page copy. The text is selected: press Ctrl+C (⌘C on a Mac).";

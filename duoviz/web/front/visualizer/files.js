@@ -4,15 +4,13 @@ import { el, listen, menu, section, setHidden, setText, textButton } from "./dom
 import { capital, clip, visible } from "./words.js";
 import { eventsOf, isTimed } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
-import { fileName, replayPage, save, savedAs, traceOf } from "./export.js";
-import { createFilming, createSlides, MOST_ITERATIONS, SECONDS_EACH } from "./film.js";
+import { fileName, replayPage, save, traceOf } from "./export.js";
+import { createFilming } from "./film.js";
 import { pngOf, createPictures } from "./picture.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
 const LOADING = "The previous file is still loading: try again in a moment.";
 const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
-const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
-const FILMED = 6;
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
 function saveButtons(context, tell) {
@@ -20,8 +18,7 @@ function saveButtons(context, tell) {
   const saved = (label, ending, make) => textButton(label, async () => {
     const name = `${fileName(state.header)}${ending}`;
     const blob = await Promise.resolve().then(make).catch(() => null);
-    if (blob) save(blob, name);
-    tell(blob ? savedAs(name) : NOT_SAVED);
+    tell(blob ? save(blob, name) : NOT_SAVED);
   });
   const pictures = createPictures(context);
   const [tree, ofTime, charts] = ["tree", "timeline", "charts"].map((part) => [
@@ -31,33 +28,6 @@ function saveButtons(context, tell) {
   const trace = saved("Save trace", ".duoviz.json", () => json(traceOf(state)));
   const replay = replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : [];
   return { buttons: [trace, ...replay, ...tree, ...ofTime, ...charts], ofTime };
-}
-
-// From the iteration shown on, each time the menu opens.
-function createFilmRow({ root, state, isBusy }, filming, tell) {
-  const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
-  const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
-  const button = textButton("Save as film", () => {
-    const [from, to, end] = [first.valueAsNumber, last.valueAsNumber, state.iterations.length - 1];
-    if (isBusy()) return tell(STILL_RUNNING);
-    if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= end)) {
-      return tell(`Enter two iterations from 0 to ${end}, the first not after the last.`);
-    }
-    const number = to - from + 1;
-    if (number > MOST_ITERATIONS) return tell(`A film has at most ${MOST_ITERATIONS} iterations (${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes): choose fewer.`);
-    const told = `Filming for ${number * SECONDS_EACH} seconds. Keep this page visible.`;
-    button.closest("details").open = false;
-    return filming.film(() => createSlides(root, state, { from, to }), `${fileName(state.header)}-iterations-${from}-to-${to}.webm`, told);
-  });
-  return {
-    node: el("div", { class: "dv-film" }, el("span", { class: "dv-hint" }, "Iterations"), first, el("span", { class: "dv-hint" }, "to"), last, button),
-    button,
-    fill() {
-      const end = Math.max(0, state.iterations.length - 1);
-      const from = state.shown < end ? Math.max(0, state.shown) : Math.max(0, end - FILMED + 1);
-      [first.value, last.value] = [from, Math.min(end, from + FILMED - 1)];
-    },
-  };
 }
 
 function acceptDrops(root, load) {
@@ -117,21 +87,19 @@ export function createFiles(context) {
   };
   const opener = createOpener("Load trace…", { root, kind: "trace", read: readTrace, refusal, show, tell });
   const { buttons, ofTime } = saveButtons(context, tell);
-  const filming = createFilming(tell);
-  const filmRow = createFilmRow(context, filming, tell);
+  const filming = createFilming(context, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
-  const filmHint = el("p", { class: "dv-note" }, `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration, and as long to make.`);
   const hint = el("p", { class: "dv-note" }, "You can also drop a trace file (.duoviz.json) on the page.");
-  const opened = menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), filmRow.node, filmHint, hint);
-  opened.querySelector("summary").addEventListener("click", filmRow.fill);
+  const opened = menu("files", "Files", el("div", { class: "dv-tools" }, ...opener, ...buttons), ...filming.rows, hint);
+  opened.querySelector("summary").addEventListener("click", filming.fill);
   return {
     node: section("files", "Files", message, filming.node, back),
     menu: opened,
     stop: filming.stop,
     draw() {
       if (isBusy()) filming.stop();
-      for (const button of [...buttons, filmRow.button]) button.disabled = !state.header || !state.iterations.length;
+      for (const button of [...buttons, filming.button]) button.disabled = !state.header || !state.iterations.length;
       for (const button of ofTime) button.hidden = !isTimed(state.header);
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;

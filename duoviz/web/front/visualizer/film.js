@@ -1,154 +1,80 @@
-// A film of slides, as WebM: recorded by the browser while they are drawn, at the speed at which they play.
+// A film of iterations, as WebM: drawn and encoded picture by picture, however long that takes.
 
 import { el, textButton } from "./dom.js";
-import { save, savedAs } from "./export.js";
+import { fileName, save } from "./export.js";
 import { aboutOf } from "./methods.js";
-import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
 import { PACES, SLOWLY } from "./pace.js";
+import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
 import { advancePlay } from "./player.js";
 import { beginAt, isTimed, spanOf } from "./state.js";
 import { createTimeline } from "./timeline.js";
 import { saidOf } from "./transport.js";
 import { createTree } from "./tree.js";
+import { count } from "./words.js";
 
-const [SEGMENT_ID, INFO_ID, LENGTH_ID] = [0x18538067, 0x1549a966, 0x4489];
-const OPEN_END = Infinity;
-
-const numberIn = (bytes, at, length) => bytes.slice(at, at + length).reduce((number, byte) => 256 * number + byte, 0);
-
-// The element {id, start, from, end} that begins here; its content goes from `from` to `end`.
-function elementAt(bytes, start) {
-  const idLength = Math.clz32(bytes[start]) - 23;
-  const sizeLength = Math.clz32(bytes[start + idLength]) - 23;
-  const from = start + idLength + sizeLength;
-  // The first byte's first 1 only tells how many bytes the size has; nothing but ones is an open end.
-  const first = bytes[start + idLength] - 2 ** (8 - sizeLength);
-  const size = numberIn([first, ...bytes.slice(start + idLength + 1, from)], 0, sizeLength);
-  const end = size === 2 ** (7 * sizeLength) - 1 ? OPEN_END : from + size;
-  return { id: numberIn(bytes, start, idLength), start, from, end };
-}
-
-function lengthElement(milliseconds) {
-  const view = new DataView(new ArrayBuffer(11));
-  view.setUint16(0, LENGTH_ID);
-  view.setUint8(2, 0x88);
-  view.setFloat64(3, milliseconds);
-  return new Uint8Array(view.buffer);
-}
-
-// The same film, and where its head is as browsers write it, with its length.
-function withLength(bytes, seconds) {
-  const segment = elementAt(bytes, elementAt(bytes, 0).end);
-  const info = segment.id === SEGMENT_ID && segment.end === OPEN_END ? elementAt(bytes, segment.from) : {};
-  if (info.id !== INFO_ID) return [bytes];
-  const content = [bytes.slice(info.from, info.end), lengthElement(1000 * seconds)];
-  const size = new DataView(new ArrayBuffer(12));
-  size.setUint32(0, INFO_ID);
-  size.setBigUint64(4, 2n ** 56n + BigInt(content.reduce((sum, { length }) => sum + length, 0)));
-  return [bytes.slice(0, info.start), size.buffer, ...content, bytes.slice(info.end)];
-}
-
-export const SLIDE = { width: 1280, height: 720 };
-const FILM_TYPES = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
+const SLIDE = { width: 1280, height: 720 };
 const FRAMES_PER_SECOND = 20;
-const BITS_PER_SECOND = 6_000_000;
-const NO_FILM = "This browser cannot record WebM: use Chrome, Edge or Firefox.";
-const NOT_FILMED = "The browser stopped recording: no film was saved. Try again.";
+const FORMAT = { codec: "vp8", ...SLIDE, framerate: FRAMES_PER_SECOND, bitrate: 6_000_000 };
 
-const filmType = () => globalThis.MediaRecorder && HTMLCanvasElement.prototype.captureStream
-  && FILM_TYPES.find((type) => MediaRecorder.isTypeSupported(type));
-const nextSlideTime = () => new Promise((done) => {
-  setTimeout(() => requestAnimationFrame(done), 1000 / FRAMES_PER_SECOND - 16);
-});
+function bigEndian(value, bytes, write = "setBigUint64") {
+  const view = new DataView(new ArrayBuffer(8));
+  view[write](0, value);
+  return view.buffer.slice(8 - bytes);
+}
+const whole = (value, bytes) => bigEndian(BigInt(value), bytes);
 
-export function createBackstage(root, ...nodes) {
-  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, ...nodes);
-  root.append(place);
-  return { isSeen: () => place.clientWidth > 0, remove: () => place.remove() };
+// An element of a WebM file: its id in hexadecimal, the size of what it holds, and that.
+function element(id, ...parts) {
+  const content = new Blob(parts);
+  return new Blob([whole(`0x${id}`, id.length / 2), whole(2n ** 56n + BigInt(content.size), 8), content]);
 }
 
-// The film as a blob; null where it was cancelled. slides: next(elapsed) gives the picture so many seconds after the
-// one before, null at the end; isSeen(): whether they are laid out, without which nothing can be drawn.
-async function filmOf(slides, type, { signal, tellPart }) {
-  const canvas = el("canvas", SLIDE);
-  const pen = canvas.getContext("2d", { alpha: false });
-  const stream = canvas.captureStream(FRAMES_PER_SECOND);
-  const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: BITS_PER_SECOND });
-  const draw = async (picture) => pen.drawImage(await imageOf(picture), 0, 0, SLIDE.width, SLIDE.height);
-  const pieces = [];
-  let seconds = 0;
-  recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
-  const ended = new Promise((done) => { recorder.addEventListener("stop", done); });
-  // What nobody sees is not drawn, and no time passes in the film.
-  const goesOn = () => {
-    const isSeen = !document.hidden && slides.isSeen();
-    if (isSeen && recorder.state === "paused") recorder.resume();
-    if (!isSeen && recorder.state === "recording") recorder.pause();
-    return isSeen;
+// frames: {isKey, data}; each is a cluster of its own: its time in milliseconds, and a block (track 1, at that time).
+function webmOf(frames) {
+  const between = 1000 / FRAMES_PER_SECOND;
+  const head = element("1a45dfa3", element("4282", "webm"), element("4287", whole(2, 1)), element("4285", whole(2, 1)));
+  const length = bigEndian(between * frames.length, 8, "setFloat64");
+  const info = element("1549a966", element("4489", length), element("4d80", "duoviz"), element("5741", "duoviz"));
+  const size = element("e0", element("b0", whole(SLIDE.width, 2)), element("ba", whole(SLIDE.height, 2)));
+  const [number, uid, isVideo] = ["d7", "73c5", "83"].map((id) => element(id, whole(1, 1)));
+  const tracks = element("1654ae6b", element("ae", number, uid, isVideo, element("86", "V_VP8"), size));
+  const clusters = frames.map(({ isKey, data }, at) => element("1f43b675",
+    element("e7", whole(between * at, 4)), element("a3", whole(isKey ? 0x81000080 : 0x81000000, 4), data)));
+  return new Blob([head, element("18538067", info, tracks, ...clusters)], { type: "video/webm" });
+}
+
+const laidOut = () => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); });
+
+// The film as a blob; null where it was cancelled.
+async function filmOf(slides, { signal, tellPart }) {
+  const pen = el("canvas", SLIDE).getContext("2d", { alpha: false });
+  const frames = [];
+  const keep = (chunk) => {
+    const data = new Uint8Array(chunk.byteLength);
+    chunk.copyTo(data);
+    frames.push({ isKey: chunk.type === "key", data });
   };
-  document.addEventListener("visibilitychange", goesOn);
-  try {
-    await nextSlideTime();
-    await nextSlideTime();
-    let picture = slides.next(0);
-    if (picture) await draw(picture);
-    let last = await nextSlideTime();
-    recorder.start(1000);
-    while (picture && !signal.aborted) {
-      if (recorder.state === "inactive") throw new Error("the browser stopped recording");
-      await draw(picture);
-      tellPart(slides.part());
-      let now = await nextSlideTime();
-      while (!goesOn() && !signal.aborted) last = now = await nextSlideTime();
-      picture = slides.next((now - last) / 1000);
-      seconds += (now - last) / 1000;
-      last = now;
-    }
-    recorder.stop();
-    await ended;
-  } finally {
-    document.removeEventListener("visibilitychange", goesOn);
-    for (const track of stream.getTracks()) track.stop();
+  // An encoder that fails is closed, and takes nothing more.
+  const encoder = new VideoEncoder({ output: keep, error() {} });
+  encoder.configure(FORMAT);
+  await laidOut();
+  for (let at = 0, picture = slides.next(0); picture && !signal.aborted; at++) {
+    const keyFrame = at % FRAMES_PER_SECOND === 0;
+    if (keyFrame) await encoder.flush();
+    pen.drawImage(await imageOf(picture), 0, 0, SLIDE.width, SLIDE.height);
+    const frame = new VideoFrame(pen.canvas, { timestamp: (1e6 * at) / FRAMES_PER_SECOND });
+    encoder.encode(frame, { keyFrame });
+    frame.close();
+    tellPart(slides.part());
+    while (!slides.isSeen() && !signal.aborted) await laidOut();
+    picture = slides.next(1 / FRAMES_PER_SECOND);
   }
-  if (signal.aborted) return null;
-  return new Blob(withLength(new Uint8Array(await new Blob(pieces).arrayBuffer()), seconds), { type: "video/webm" });
+  await encoder.flush();
+  encoder.close();
+  return signal.aborted ? null : webmOf(frames);
 }
 
-export function createFilming(tell) {
-  const done = el("span");
-  const progress = el("span", { class: "dv-progress", role: "progressbar", "aria-label": "The film" }, done);
-  const tellPart = (part) => {
-    progress.setAttribute("aria-valuenow", Math.round(100 * part));
-    done.style.width = `${100 * part}%`;
-  };
-  const node = el("span", { class: "dv-filming", hidden: "" }, progress, textButton("Cancel", () => controller.abort()));
-  let controller = null;
-  const make = async (makeSlides, type) => {
-    const slides = makeSlides();
-    return filmOf(slides, type, { signal: controller.signal, tellPart }).finally(slides.remove);
-  };
-  return {
-    node,
-    stop: () => controller?.abort(),
-    async film(makeSlides, name, told) {
-      const type = filmType();
-      if (!type) return tell(NO_FILM);
-      if (controller) return;
-      controller = new AbortController();
-      tellPart(0);
-      node.hidden = false;
-      tell(told);
-      const blob = await make(makeSlides, type).catch(() => undefined);
-      if (blob) save(blob, name);
-      tell(blob ? savedAs(name) : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
-      node.hidden = true;
-      controller = null;
-    },
-  };
-}
-
-export const MOST_ITERATIONS = 40;
-export const SECONDS_EACH = PACES[SLOWLY];
+const SECONDS_EACH = PACES[SLOWLY];
 const [SLIDE_MARGIN, SLIDE_GAP] = [32, 16];
 const INSIDE = SLIDE.width - 2 * SLIDE_MARGIN;
 const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE] = [22, 20, 2, 1.3];
@@ -180,25 +106,92 @@ function slideNodes(sheet, state, { tree, timeline }) {
   ];
 }
 
-// The slides of the iterations from `from` to `to` of what `shown` knows; see film.js. What is shown on the page stays
-// as it is.
+// The slides of the iterations from `from` to `to` of a run that is shown, which stays as it is: next(elapsed) gives
+// the picture so many seconds after the one before, null at the end. isSeen: whether they are laid out.
 export function createSlides(root, shown, { from, to }) {
   const state = { ...shown, playing: true, follow: false, speed: SLOWLY };
   beginAt(state, from);
   const context = { state, redraw() {}, choose() {}, hover() {} };
   const drawn = { tree: createTree(context), timeline: createTimeline(context) };
   const sheet = createSheet(root);
+  const nodes = Object.values(drawn).map(({ node }) => node);
+  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, ...nodes);
+  root.append(place);
   return {
-    ...createBackstage(root, drawn.tree.node, drawn.timeline.node),
+    isSeen: () => place.clientWidth > 0,
+    remove: () => place.remove(),
     part() {
       const { begin, end } = spanOf(state.iterations, state.shown);
       return (state.shown - from + (state.clock - begin) / (end - begin || 1)) / (to - from + 1);
     },
     next(elapsed) {
+      // What moves goes by the film's time, not by the page's.
+      for (const moving of place.getAnimations({ subtree: true })) {
+        moving.pause();
+        moving.currentTime += 1000 * elapsed;
+      }
       advancePlay(state, elapsed);
       if (!state.playing || state.shown > to) return null;
       for (const part of Object.values(drawn)) part.draw();
       return finished(sheet, slideNodes(sheet, state, drawn), SLIDE);
+    },
+  };
+}
+
+const [MOST_ITERATIONS, FILMED] = [40, 6];
+const HINT = `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration.`;
+const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
+const NO_FILM = "No film can be made here: it takes Chrome, Edge or Firefox, and a page over https or on this machine.";
+const NOT_FILMED = "The browser could not make the film: none was saved.";
+const TOO_LONG = `A film has at most ${MOST_ITERATIONS} iterations (${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes): choose fewer.`;
+
+// The part of a menu that asks for a film, filled from the iteration shown on, and what says how far it has come.
+export function createFilming({ root, state, isBusy }, tell) {
+  const done = el("span");
+  const progress = el("span", { class: "dv-progress", role: "progressbar", "aria-label": "The film" }, done);
+  const tellPart = (part) => {
+    progress.setAttribute("aria-valuenow", Math.round(100 * part));
+    done.style.width = `${100 * part}%`;
+  };
+  let controller = null;
+  const stop = () => controller?.abort();
+  const node = el("span", { class: "dv-filming", hidden: "" }, progress, textButton("Cancel", stop));
+  const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
+  const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
+  const endOf = () => Math.max(0, state.iterations.length - 1);
+  const problemOf = (from, to) => {
+    if (isBusy()) return STILL_RUNNING;
+    if (![from, to].every(Number.isInteger) || from < 0 || from > to || to > endOf()) {
+      return `Enter two iterations from 0 to ${endOf()}, the first not after the last.`;
+    }
+    if (to - from >= MOST_ITERATIONS) return TOO_LONG;
+    return globalThis.VideoEncoder ? null : NO_FILM;
+  };
+  const film = async () => {
+    const [from, to] = [first.valueAsNumber, last.valueAsNumber];
+    const problem = problemOf(from, to);
+    if (problem || controller) return problem && tell(problem);
+    button.closest("details").open = false;
+    controller = new AbortController();
+    tellPart(0);
+    node.hidden = false;
+    tell(`Filming ${count(to - from + 1, "iteration")}.`);
+    const slides = createSlides(root, state, { from, to });
+    const made = filmOf(slides, { signal: controller.signal, tellPart }).finally(slides.remove);
+    const blob = await made.catch(() => undefined);
+    const name = `${fileName(state.header)}-iterations-${from}-to-${to}.webm`;
+    tell(blob ? save(blob, name) : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
+    node.hidden = true;
+    controller = null;
+  };
+  const button = textButton("Save as film", film);
+  const hint = (words) => el("span", { class: "dv-hint" }, words);
+  return {
+    node, button, stop,
+    rows: [el("div", { class: "dv-film" }, hint("Iterations"), first, hint("to"), last, button), el("p", { class: "dv-note" }, HINT)],
+    fill() {
+      const from = state.shown < endOf() ? Math.max(0, state.shown) : Math.max(0, endOf() - FILMED + 1);
+      [first.value, last.value] = [from, Math.min(endOf(), from + FILMED - 1)];
     },
   };
 }

@@ -60,12 +60,8 @@ export function placed(drawing, { x, y, scale = 1 }) {
   return copy;
 }
 
-export const sign = (text, fill) => svg("text", { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill }, text);
-export const block = (fill, more = {}) => svg("rect", { y: -9, width: 14, height: 10, fill, ...more });
-export const stroke = (color, more = {}) => svg("line", { x1: 0, x2: 14, y1: -4, y2: -4, stroke: color, "stroke-width": 2, ...more });
-
 // What letters are written with: `line` makes one, at a place; `fitted` shortens a text to a width, `wrapped` breaks it
-// into lines, and `legend` sets entries {mark, words} in rows. A style is {size, weight, paint, anchor}.
+// into lines, and `legend` sets entries {mark, words} in rows. A style is {size, weight, paint}.
 export function createSheet(root) {
   const family = getComputedStyle(root).fontFamily;
   const paints = paintsOf(root);
@@ -74,8 +70,8 @@ export function createSheet(root) {
     pen.font = `${weight} ${size}px ${family}`;
     return pen.measureText(text).width;
   };
-  const line = (text, { x, y, size, weight = 400, paint = "text", anchor = "start" }) => svg("text", {
-    x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, "text-anchor": anchor, style: "white-space:pre",
+  const line = (text, { x, y, size, weight = 400, paint = "text" }) => svg("text", {
+    x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, style: "white-space:pre",
   // No picture is made of control characters, but for those that keep a word's direction to itself.
   }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""));
   const fitting = (characters, width, style) => (
@@ -140,31 +136,30 @@ const [PICTURE_MARGIN, PICTURE_GAP, LEAST_WIDTH, MOST_WIDTH] = [16, 12, 720, 128
 const [TITLE_STYLE, LABEL_STYLE] = [{ size: 15, weight: 600 }, { size: 12, weight: 600 }];
 const PROMPT_LENGTH = 300;
 
-const promptOf = (header) => `“${clip(visible(header.prompt.trim()), PROMPT_LENGTH)}”`;
-
-export function titleNodes(sheet, name, header, { x, y, width, size }) {
-  const from = sheet.widthOf(`${name}: `, { size, weight: TITLE_STYLE.weight });
-  const prompt = sheet.fitted(promptOf(header), width - from, { size });
-  return [sheet.line(`${name}: `, { x, y, size, weight: TITLE_STYLE.weight }), sheet.line(prompt, { x: x + from, y, size, paint: "subdued" })];
+export function titleNodes(sheet, name, { prompt }, { x, y, width, size }) {
+  const style = { size, weight: TITLE_STYLE.weight };
+  const from = sheet.widthOf(`${name}: `, style);
+  const asked = sheet.fitted(`“${clip(visible(prompt.trim()), PROMPT_LENGTH)}”`, width - from, { size });
+  return [sheet.line(`${name}: `, { x, y, ...style }), sheet.line(asked, { x: x + from, y, size, paint: "subdued" })];
 }
 
-export function treeLegend({ paints }, header, { full }) {
-  return statusesOf(header).map(([status, meaning]) => (
-    { mark: [sign(MARKS[status], paints[status] ?? paints.pending)], words: full ? `${status}: ${meaning}` : status }
-  ));
-}
+export const treeLegend = ({ paints }, header, { full }) => statusesOf(header).map(([status, meaning]) => {
+  const style = { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill: paints[status] ?? paints.pending };
+  return { mark: [svg("text", style, MARKS[status])], words: full ? `${status}: ${meaning}` : status };
+});
 
-const shownBlock = ({ paints }) => block(paints.accent, { opacity: 0.3 });
+const block = (fill, opacity = 1) => [svg("rect", { y: -9, width: 14, height: 10, fill, opacity })];
+const line = (x1, x2, y1, y2, more) => svg("line", { x1, x2, y1, y2, ...more });
 
-export function timelineLegend(sheet, header) {
-  const { paints } = sheet;
-  const hatch = [0, 5, 10].map((x) => svg("line", { x1: x, x2: x + 4, y1: 1, y2: -9, stroke: paints.discarded, "stroke-width": 1.5, opacity: 0.5 }));
-  const draft = header.draft ? [{ mark: [block(paints.draft)], words: "draft step, tokens" }] : [];
+export function timelineLegend({ paints }, header) {
+  const hatch = { stroke: paints.discarded, "stroke-width": 1.5, opacity: 0.5 };
+  const end = { stroke: paints.text, "stroke-width": 1, opacity: 0.55 };
   return [
-    { mark: [block(paints.target)], words: "target forward pass, tokens" }, ...draft,
-    { mark: hatch, words: "idle" },
-    { mark: [stroke(paints.text, { x1: 7, x2: 7, y1: -11, y2: 3, "stroke-width": 1, opacity: 0.55 })], words: "end of an iteration" },
-    { mark: [shownBlock(sheet)], words: "the iteration shown" },
+    { mark: block(paints.target), words: "target forward pass, tokens" },
+    ...(header.draft ? [{ mark: block(paints.draft), words: "draft step, tokens" }] : []),
+    { mark: [0, 5, 10].map((x) => line(x, x + 4, 1, -9, hatch)), words: "idle" },
+    { mark: [line(7, 7, -11, 3, end)], words: "end of an iteration" },
+    { mark: block(paints.accent, 0.3), words: "the iteration shown" },
   ];
 }
 
@@ -190,7 +185,7 @@ function pictureOf(sheet, { name, header, drawings, legend }) {
     ...(label ? [sheet.line(label, { x: PICTURE_MARGIN + x, y: top + y - 6, ...LABEL_STYLE })] : []),
     placed(drawing, { x: PICTURE_MARGIN + x, y: top + y }),
   ]);
-  const place = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width, ...TITLE_STYLE };
+  const place = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width, size: TITLE_STYLE.size };
   const size = { width: width + 2 * PICTURE_MARGIN, height: Math.ceil(bottom + under.height + PICTURE_MARGIN) };
   return finished(sheet, [...titleNodes(sheet, name, header, place), ...nodes, ...under.nodes], size);
 }
@@ -199,15 +194,13 @@ function pictureOf(sheet, { name, header, drawings, legend }) {
 export function createPictures({ root, state, drawings }) {
   const make = (shown, legendOf, ending = "") => {
     const [sheet, { header }] = [createSheet(root), state];
-    const name = `${aboutOf(header).title}${ending}`;
-    return pictureOf(sheet, { name, header, drawings: shown, legend: legendOf(sheet, header) });
+    return pictureOf(sheet, { name: `${aboutOf(header).title}${ending}`, header, drawings: shown, legend: legendOf(sheet, header) });
   };
-  const fullLegend = (sheet, header) => treeLegend(sheet, header, { full: true });
-  const shownLegend = (sheet) => (
-    [{ mark: [shownBlock(sheet)], words: `iteration ${state.shown} of 0 to ${state.iterations.length - 1}` }]
+  const shownLegend = ({ paints }) => (
+    [{ mark: block(paints.accent, 0.3), words: `iteration ${state.shown} of 0 to ${state.iterations.length - 1}` }]
   );
   return {
-    tree: () => make([{ drawing: drawings.tree }], fullLegend, `, iteration ${state.shown}`),
+    tree: () => make([{ drawing: drawings.tree }], (sheet, header) => treeLegend(sheet, header, { full: true }), `, iteration ${state.shown}`),
     timeline: () => make([{ drawing: drawings.timeline }], timelineLegend),
     charts: () => make(drawings.charts(), shownLegend),
   };
