@@ -94,8 +94,9 @@ READ_TIMELINE = """() => {
   const number = (node, name) => Number(node.getAttribute(name));
   const idle = document.querySelector("rect.dv-idle");
   const toX = (time) => number(idle, "x") + (number(idle, "width") * (time - from)) / (to - from);
-  const bars = [...document.querySelectorAll("rect.dv-bar")].map((bar) => [Number(bar.dataset.start), number(bar, "x")]);
-  return { from, to, off: bars.filter(([time]) => time >= from && time <= to).map(([time, x]) => Math.abs(x - toX(time))) };
+  const bars = Array.from(document.querySelectorAll("rect.dv-bar"), (bar) => [bar.dataset.start, number(bar, "x")]);
+  const inView = bars.filter(([time]) => time >= from && time <= to);
+  return { from, to, off: inView.map(([time, x]) => Math.abs(x - toX(time))) };
 }"""
 
 

@@ -47,7 +47,7 @@ def test_keys_go_to_the_visualizer_used_last(page, traces):
         assert page.get_by_label("Prompt").input_value() == "l "
 
 
-def test_a_live_run_is_held_and_caught_up_with_and_the_focus_of_a_button_that_goes_moves_on(plain_page, traces, tmp_path):
+def test_a_live_run_is_held_and_caught_up_with_and_a_button_that_goes_gives_its_focus_on(plain_page, traces, tmp_path):
     page, events, last = plain_page, events_of(traces["duodecoding"]), len(traces["duodecoding"]["iterations"]) - 1
     where, play = page.locator(".dv-where"), page.locator(".dv-buttons .dv-button").nth(2)
     follow, slowly = (page.get_by_role("button", name=name) for name in ("Follow live", "Watch it slowly"))
