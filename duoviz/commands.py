@@ -43,7 +43,7 @@ def generate(options: argparse.Namespace) -> int:
 
 
 def check_methods(methods: Sequence[str], pair: str) -> None:
-    """Raise SettingsError for a method that there is not, and UserError for one that needs a draft and has none."""
+    """Raise UserError for a method that there is not, and for one that needs a draft and has none."""
     for method in methods:
         runner.check_method(method)
     if any(METHODS[method].draft for method in methods):

@@ -46,12 +46,11 @@ def stream(
     """One run as events: `header`, `iteration` … and `end`; see the trace schema.
 
     Closing the generator ends the run, and so does `stopped`, also in a long forward or wait. An engine does one run
-    at a time: one that begins ends another that is suspended, whose next step raises EngineTaken; where another is
+    at a time: one that begins ends another that is suspended, whose next step raises UserError; where another is
     computing, in another thread, it raises that itself. A draft that dies, or a target that computes no finite
     numbers, ends the run with `stopped: error`; after such a draft the target goes on alone, as the end's message says.
     before: the conversation's earlier turns, as (what the user said, the answer).
-    Raises SettingsError for an unknown method, and UserError, SettingsError, DatastoreError and DraftDied before the
-    first event.
+    What goes wrong before the first event raises UserError.
     """
     check_method(method)
     plan = partial(make_plan, engine, METHODS[method], prompt, settings, raw=raw, before=before, stopped=stopped)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from duoviz import __version__
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
+from duoviz.errors import UserError
 from duoviz.outside import in_short
 from duoviz.trace.metrics import metrics
 
@@ -17,9 +18,9 @@ WARMUP_TOKENS = 16
 
 
 def check_method(method: object) -> None:
-    """Raise SettingsError unless the method exists."""
+    """Raise UserError unless the method exists."""
     if not isinstance(method, str) or method not in METHODS:
-        raise SettingsError(f"There is no method named {in_short(method)}: choose one of {', '.join(METHODS)}.")
+        raise UserError(f"There is no method named {in_short(method)}: choose one of {', '.join(METHODS)}.")
 
 
 class Lane(NamedTuple):

@@ -49,20 +49,16 @@ AGAIN = "run the same command again. It sends only what is missing."
 BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
 
 
-class SpaceError(UserError):
-    """A Space cannot be made or updated; the message is a sentence for the user."""
-
-
 def space_files(root: Path, patterns: Sequence[str] = NEEDED) -> list[str]:
-    """The files that the page needs on a Space, relative to `root`: of those that git tracks. Raises SpaceError."""
+    """The files that the page needs on a Space, relative to `root`: of those that git tracks. Raises UserError."""
     # Whose clone it is does not matter: its code is running already.
     command = ["git", "-c", f"safe.directory={root}", "-C", str(root), "ls-files", "-z", "--", *patterns]
     try:
         if not (root / ".git").exists():
-            raise SpaceError(NO_CLONE.format(root))
+            raise UserError(NO_CLONE.format(root))
         listed = subprocess.run(command, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise SpaceError(NO_CLONE.format(root)) from error
+        raise UserError(NO_CLONE.format(root)) from error
     names = listed.decode(errors="surrogateescape").split("\0")
     return sorted(name for name in names if name and (root / name).is_file())
 
@@ -73,7 +69,7 @@ def publish(
     """Create the Space `name` ("owner/name"), or update it, with the files of `root`; returns its address.
 
     hardware: one of HARDWARE; None leaves it as it is. private: hide the Space; False leaves it as it is.
-    progress: called with a fraction of 1 and a sentence. Raises SpaceError.
+    progress: called with a fraction of 1 and a sentence. Raises UserError.
     """
     additions = read(root, name, hardware)
     api = HfApi()
@@ -94,7 +90,7 @@ def publish(
 
 
 def rehearse(root: Path, name: str, *, hardware: str | None = None) -> list[str]:
-    """What `publish` would send: a line for each file, and their sum. Asks no hub. Raises SpaceError."""
+    """What `publish` would send: a line for each file, and their sum. Asks no hub. Raises UserError."""
     additions = read(root, name, hardware)
     lines = [f"{addition.upload_info.size:>12,}  {addition.path_in_repo}" for addition in additions]
     return [*lines, f"{name} would hold {summary(additions)}; nothing was sent."]
@@ -105,24 +101,24 @@ def summary(additions: list[CommitOperationAdd]) -> str:
 
 
 def read(root: Path, name: str, hardware: str | None) -> list[CommitOperationAdd]:
-    """The files as the hub's client sends them. Raises SpaceError for what shows before the hub is asked."""
+    """The files as the hub's client sends them. Raises UserError for what shows before the hub is asked."""
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", name):
-        raise SpaceError(
+        raise UserError(
             f"No Space can be named {name!r}: write OWNER/NAME, each of letters, digits, '-', '_' and '.'; "
             "OWNER is your name on the hub."
         )
     if hardware is not None and hardware not in HARDWARE:
-        raise SpaceError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
+        raise UserError(f"There is no hardware named {hardware!r} for this page: choose one of {', '.join(HARDWARE)}.")
     try:
         return [CommitOperationAdd(file, root / file) for file in space_files(root)]
     except OSError as error:
-        raise SpaceError(f"A file of the project cannot be read ({error}).") from error
+        raise UserError(f"A file of the project cannot be read ({error}).") from error
 
 
 def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> SpaceInfo:
     """Make the Space or find it, hidden and on the hardware that is asked for; as it was found, or made.
 
-    Raises SpaceError where it is another app, and what the hub's client raises.
+    Raises UserError where it is another app, and what the hub's client raises.
     """
     try:
         space = api.space_info(name)
@@ -132,7 +128,7 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
         api.create_repo(name, repo_type="space", space_sdk="gradio", space_hardware=wanted, private=private or None)
         space = api.space_info(name)
     if content(space) - BLANK and MARK not in content(space):
-        raise SpaceError(f"{name} holds another app: choose another name.")
+        raise UserError(f"{name} holds another app: choose another name.")
     if private and not space.private:
         api.update_repo_settings(name, repo_type="space", private=True)
     # Also for a new one: the hub need not have taken what it was created with.
@@ -165,7 +161,7 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
 
     The client's `upload_folder` makes several commits, and a Space rebuilds after each.
 
-    Returns the id of the commit, the last one where nothing had changed. Raises SpaceError.
+    Returns the id of the commit, the last one where nothing had changed. Raises UserError.
     """
     # `models.hub` downloads without Xet, the hub's own transfer; an upload goes as the environment says.
     constants.HF_HUB_DISABLE_XET = os.environ.get("HF_HUB_DISABLE_XET", "").upper() in constants.ENV_VARS_TRUE_VALUES
@@ -178,11 +174,11 @@ def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], 
 
 @contextmanager
 def hub_errors_in_words(name: str, user: str | None) -> Iterator[None]:
-    """Raise SpaceError for what the hub or the way to it refuses; user: None before the hub knows the token."""
+    """Raise UserError for what the hub or the way to it refuses; user: None before the hub knows the token."""
     try:
         yield
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
-        raise SpaceError(refusal(error, name, user)) from error
+        raise UserError(refusal(error, name, user)) from error
 
 
 def refusal(error: BaseException, name: str, user: str | None) -> str:

@@ -10,7 +10,6 @@ import pytest
 
 from duoviz import UserError, runner
 from duoviz.decoding import METHODS
-from duoviz.decoding.engine import EngineTaken
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from tests.decoding.small_draft import ThreadDraft, load
@@ -60,7 +59,7 @@ def test_a_run_that_begins_ends_the_one_that_is_suspended(engine, expected):
     for (first, its), (second, others) in chain(*pairs):
         suspended = begun(engine, first, its)
         assert text(runner.stream(engine, second, PROMPTS[1], others)) == expected[PROMPTS[1]], (first, second)
-        with pytest.raises(EngineTaken, match=r"^This run was ended: [^.]*\. Start the run again\.$"):
+        with pytest.raises(UserError, match=r"^This run was ended: [^.]*\. Start the run again\.$"):
             next(suspended)
         assert not list(suspended)
 
@@ -82,7 +81,7 @@ def test_who_comes_while_a_run_computes_in_another_thread_is_told(expected, use)
     with ThreadPoolExecutor(1) as pool:
         run = pool.submit(text, runner.stream(engine, "duotree", PROMPTS[0], SETTINGS, stopped=hold))
         assert computes.wait(120)
-        with pytest.raises(EngineTaken, match=r"^The engine is busy with another run: .* load another engine\.$"):
+        with pytest.raises(UserError, match=r"^The engine is busy with another run: .* load another engine\.$"):
             USES[use](engine)
         go_on.set()
         assert run.result() == expected[PROMPTS[0]]
@@ -92,7 +91,7 @@ def test_no_run_begins_within_a_step_of_another(expected):
     engine, told = tiny_engine(), []
 
     def stopped():
-        with pytest.raises(EngineTaken) as error:
+        with pytest.raises(UserError) as error:
             USES["a run"](engine)
         told.append(str(error.value))
         return False
@@ -132,7 +131,7 @@ def test_a_closed_engine_ends_its_suspended_run_and_does_another(engine, expecte
     suspended = begun(engine, "duodecoding")
     engine.close()
     assert not engine.draft_beside.alive()
-    with pytest.raises(EngineTaken, match="or the engine was closed"):
+    with pytest.raises(UserError, match="or the engine was closed"):
         next(suspended)
     engine.draft_beside = ThreadDraft(load, engine.pair.cores)
     assert text(runner.stream(engine, "duodecoding", PROMPTS[0], SETTINGS)) == expected[PROMPTS[0]]

@@ -9,6 +9,7 @@ from duoviz import commands, runner
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
+from duoviz.errors import UserError
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.report import report_html, sections
@@ -16,7 +17,7 @@ from duoviz.lab.results import load, opened
 from duoviz.options import parser
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import csv_table, perfetto_events
-from duoviz.trace.reading import TraceError, parse_trace
+from duoviz.trace.reading import parse_trace
 from tests.tiny import tiny_engine
 from tests.toy import TOY
 
@@ -60,7 +61,7 @@ def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch)
     monkeypatch.delitem(METHODS, "again")
     assert parse_trace(json.dumps(trace), "toy")["header"]["method"] == "again"
     del trace["header"]["about"]
-    with pytest.raises(TraceError, match='"header.method" is missing or wrong'):
+    with pytest.raises(UserError, match='"header.method" is missing or wrong'):
         parse_trace(json.dumps(trace), "toy")
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from duoviz.decoding.iteration import Iteration, Node, Span
 from duoviz.decoding.method import VERIFYING, Proposer
+from duoviz.errors import UserError
 from duoviz.runs import end, versions
-from duoviz.trace.reading import SCHEMA_VERSION, TraceError, wrong_in_trace
+from duoviz.trace.reading import SCHEMA_VERSION, wrong_in_trace
 from duoviz.trace.record import Recorder
 
 
@@ -84,7 +85,7 @@ class TraceBuilder:
 
         committed: the token ids that the text goes on with, of which the first `accepted` are drafted ones.
         target_seconds, draft_seconds: start and end of the target's forward, and of the draft's (or of all of them as
-        one). Raises TraceError where the accepted tokens are no branch of the drafted ones.
+        one). Raises UserError where the accepted tokens are no branch of the drafted ones.
         """
         nodes = [Node(each.id, parent_of(each, at), self.source, q=each.q, p=each.p) for at, each in enumerate(drafted)]
         branch, last = accept(nodes, committed[:accepted])
@@ -108,13 +109,13 @@ class TraceBuilder:
         self.iterations.append(self.recorder.iteration(iteration))
 
     def trace(self, *, stopped: str = "length") -> dict:
-        """The trace of what was added. stopped: why the run ended: `eos`, `length` or `context`. Raises TraceError."""
+        """The trace of what was added. stopped: why the run ended: `eos`, `length` or `context`. Raises UserError."""
         rest = self.recorder.pieces.flush()
         if self.iterations and self.iterations[-1]["committed"]:
             self.iterations[-1]["committed"][-1]["text"] += rest
         trace = {"header": self.header, "iterations": self.iterations, "end": end(self.iterations, stopped)}
         if (wrong := wrong_in_trace(trace)) is not None:
-            raise TraceError(f'What was added is no trace: "{wrong}" is missing or wrong.')
+            raise UserError(f'What was added is no trace: "{wrong}" is missing or wrong.')
         return trace
 
 
@@ -123,12 +124,12 @@ def parent_of(drafted: Drafted, at: int) -> int:
 
 
 def accept(nodes: list[Node], accepted: Sequence[int]) -> tuple[list[Node], int]:
-    """Mark what became of the drafted nodes; gives the accepted ones, and the last one's index. Raises TraceError."""
+    """Mark what became of the drafted nodes; gives the accepted ones, and the last one's index. Raises UserError."""
     last, branch = -1, list[Node]()
     for token in accepted:
         follow = next((at for at, node in enumerate(nodes) if (node.parent, node.token) == (last, token)), None)
         if follow is None:
-            raise TraceError(f"Token {token} was accepted and is not among the drafted ones that could stand there.")
+            raise UserError(f"Token {token} was accepted and is not among the drafted ones that could stand there.")
         branch.append(nodes[last := follow])
         branch[-1].status = "accepted"
     for node in nodes:

@@ -31,10 +31,6 @@ HEADER_BYTES = 100_000
 MOST_READ = 5_000
 
 
-class DatastoreError(UserError):
-    """A datastore cannot be used or made; the message is a sentence for the user."""
-
-
 @dataclass(frozen=True)
 class Datastore:
     """Token sequences with their suffix array.
@@ -89,27 +85,27 @@ def end_of_sequence(vocabulary: int) -> int:
 
 
 def open_datastore(folder: Path, pair: Pair) -> Datastore:
-    """The datastore in a folder, memory-mapped. Raises DatastoreError if it is missing, damaged, or not for the pair.
+    """The datastore in a folder, memory-mapped. Raises UserError if it is missing, damaged, or not for the pair.
 
     Its contents are not checked: a damaged number ends a continuation or is never accepted.
     """
     remedy = f"build one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`"
     try:
         if not (folder / HEADER).is_file():
-            raise DatastoreError(f"There is no datastore in {folder}: {remedy}.")
+            raise UserError(f"There is no datastore in {folder}: {remedy}.")
         with (folder / HEADER).open("rb") as file:
             header: Any = Reader(most_bytes=HEADER_BYTES).file(file)
         datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
         intact = is_intact(datastore, header)
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
-    except DatastoreError:
+    except UserError:
         raise
     except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
-        raise DatastoreError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
+        raise UserError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
     if not intact:
-        raise DatastoreError(f"The datastore in {folder} is damaged or has another version: {remedy}.")
+        raise UserError(f"The datastore in {folder} is damaged or has another version: {remedy}.")
     if foreign or datastore.vocabulary > pair.target.vocab_size:
-        raise DatastoreError(f"The datastore in {folder} does not have the tokenizer of {pair.target.label}: {remedy}.")
+        raise UserError(f"The datastore in {folder} does not have the tokenizer of {pair.target.label}: {remedy}.")
     return datastore
 
 
@@ -140,14 +136,14 @@ def build_datastore(
     """Make a datastore of token sequences in the folder `out`, replacing one that is there.
 
     vocabulary: all token ids are below it; tokenizer: its `fingerprint`. Atomic: made in `out` with the suffix `.part`,
-    which the next build removes if this one was killed. Raises DatastoreError for an id outside the vocabulary, and for
+    which the next build removes if this one was killed. Raises UserError for an id outside the vocabulary, and for
     a folder that cannot be written or holds something else.
     """
     out = Path(os.path.abspath(out))
     scratch = out.with_name(out.name + ".part")
     try:
         if out.exists() and not (out.is_dir() and is_datastore_or_empty(out)):
-            raise DatastoreError(f"{out} exists and is not a datastore: choose another folder.")
+            raise UserError(f"{out} exists and is not a datastore: choose another folder.")
         shutil.rmtree(scratch, ignore_errors=True)
         (scratch / "new").mkdir(parents=True)
         write_datastore(sequences, scratch / "new", vocabulary, tokenizer, report)
@@ -155,7 +151,7 @@ def build_datastore(
             os.replace(out, scratch / "old")
         os.replace(scratch / "new", out)
     except OSError as error:
-        raise DatastoreError(f"The datastore cannot be written to {out} ({error.strerror or error}).") from error
+        raise UserError(f"The datastore cannot be written to {out} ({error.strerror or error}).") from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     report(1.0, f"The datastore is in {out}")
@@ -205,13 +201,13 @@ def suffix_array(values: np.ndarray, report: Progress = no_progress) -> np.ndarr
 
 
 def joined(sequences: Iterable[Sequence[int] | np.ndarray], vocabulary: int) -> np.ndarray:
-    """The sequences that are not empty, each with an end after it. Raises DatastoreError."""
+    """The sequences that are not empty, each with an end after it. Raises UserError."""
     kind = token_type(vocabulary)
     parts = [np.empty(0, dtype=kind)]
     for sequence in sequences:
         ids = np.asarray(sequence)
         if ids.size and not 0 <= ids.min() <= ids.max() < vocabulary:
-            raise DatastoreError(
+            raise UserError(
                 f"A token id ({ids.max() if ids.min() >= 0 else ids.min()}) is outside the vocabulary of "
                 f"{vocabulary:,} tokens: the texts have another tokenizer."
             )
@@ -225,18 +221,18 @@ def read_sequences(
 ) -> Iterator[Sequence[int] | np.ndarray]:
     """The rows of each corpus (.npz, see `selfchat.pack`) and the paragraphs of each text, as token ids.
 
-    Raises DatastoreError for a file that is neither, or empty.
+    Raises UserError for a file that is neither, or empty.
     """
     for index, file in enumerate(files):
         report(index / len(files), f"Reading {file}")
         try:
             sequences = read_rows(file) if file.suffix == ".npz" else read_paragraphs(file, tokenizer)
         except OSError as error:
-            raise DatastoreError(f"{file} cannot be read: {error.strerror or error}.") from error
+            raise UserError(f"{file} cannot be read: {error.strerror or error}.") from error
         except (*DAMAGED_ZIP, LookupError, TypeError, MemoryError) as error:
-            raise DatastoreError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
+            raise UserError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
         if not sequences:
-            raise DatastoreError(f"{file} has no text.")
+            raise UserError(f"{file} has no text.")
         yield from sequences
 
 

@@ -29,10 +29,6 @@ BUSY = "The engine is busy with another run: let that one end first, or load ano
 ENDED = "This run was ended: another one has begun on its engine, or the engine was closed. Start the run again."
 
 
-class EngineTaken(UserError):
-    """Another run has the engine's models, which hold one text at a time; the message is a sentence for the user."""
-
-
 class Engine:
     """A pair with its drafts, costs, datastores and δ, for one run at a time.
 
@@ -54,31 +50,31 @@ class Engine:
         self.taken: Placement | None = None
 
     def one_run(self, events: Generator[dict]) -> Generator[dict]:
-        """The events of a run. An earlier run that is suspended ends; its next step raises EngineTaken.
+        """The events of a run. An earlier run that is suspended ends; its next step raises UserError.
 
-        Raises EngineTaken where the earlier one is computing (in another thread or around this call).
+        Raises UserError where the earlier one is computing (in another thread or around this call).
         """
         with self.models():
             if self.under_way:
-                raise EngineTaken(BUSY)
+                raise UserError(BUSY)
             self.under_way = events
         try:
             while event := self.step(events):
                 yield event
         finally:
             if self.under_way is events:
-                with suppress(EngineTaken), self.models():
+                with suppress(UserError), self.models():
                     pass
 
     def step(self, events: Generator[dict]) -> dict | None:
         with self.computing():
             if self.under_way is not events:
-                raise EngineTaken(ENDED)
+                raise UserError(ENDED)
             return next(events, None)
 
     @contextmanager
     def models(self) -> Iterator[None]:
-        """Use the models, in a run's step or for something else; a suspended run ends. Raises EngineTaken."""
+        """Use the models, in a run's step or for something else; a suspended run ends. Raises UserError."""
         with self.computing():
             if self.under_way and getgeneratorstate(self.under_way) != GEN_RUNNING:
                 run, self.under_way = self.under_way, None
@@ -87,9 +83,9 @@ class Engine:
 
     @contextmanager
     def computing(self) -> Iterator[None]:
-        """Compute while no other thread does. Raises EngineTaken."""
+        """Compute while no other thread does. Raises UserError."""
         if not self.lock.acquire(blocking=False):
-            raise EngineTaken(BUSY)
+            raise UserError(BUSY)
         try:
             yield
         finally:
@@ -152,7 +148,7 @@ class Engine:
         return now
 
     def datastore(self, name: str) -> Datastore:
-        """REST's datastore in a folder, "" for the one that comes along. Raises DatastoreError."""
+        """REST's datastore in a folder, "" for the one that comes along. Raises UserError."""
         folder = Path(os.path.expanduser(name)) if name else DATASTORE_FOLDER
         if folder not in self.datastores:
             self.datastores[folder] = open_datastore(folder, self.pair)
@@ -170,7 +166,7 @@ class Engine:
 
     def close(self) -> None:
         """End the draft's process and a suspended run; a later run starts another draft."""
-        with suppress(EngineTaken), self.models():
+        with suppress(UserError), self.models():
             pass
         if self.draft_beside is not None:
             self.draft_beside.close()

@@ -12,9 +12,10 @@ from duoviz.decoding.iteration import LengthLimit, length_limit
 from duoviz.decoding.method import Method
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.sampling import RejectionNoise
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.verification import Classical
 from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.errors import UserError
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.pair import Pair
 
@@ -70,12 +71,12 @@ def make_plan(
 ) -> RunPlan:
     """Decide how a run goes; start the draft and measure the costs, where the method needs them.
 
-    Raises UserError, SettingsError, DatastoreError and DraftDied.
+    Raises UserError.
     """
     pair = engine.pair
     prompt_ids = pair.encode(prompt, raw=raw, before=before)
     if method.trees and not pair.target.supports_tree:
-        raise SettingsError(
+        raise UserError(
             f"{method.title} checks several continuations at once, and {pair.target.label} reads only one: "
             "choose another method or another target."
         )

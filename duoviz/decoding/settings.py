@@ -23,10 +23,6 @@ MAX_WHOLE = 2**53 - 1
 WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
-class SettingsError(UserError):
-    """A setting is out of range; the message is a sentence for the user."""
-
-
 @dataclass(frozen=True)
 class About:
     """A setting's range, label and help, for its check, `--help`, the page's fields and the API.
@@ -43,7 +39,7 @@ class About:
     zero: str = ""
 
     def check(self, name: str, value: object) -> None:
-        """Raise SettingsError unless the setting of this name may be `value`."""
+        """Raise UserError unless the setting of this name may be `value`."""
         if self.low is not None:
             check_number(name, value, self.low, self.high, word="".join(self.words), zero=self.zero)
         elif self.words:
@@ -160,15 +156,15 @@ ABOUT: dict[str, About] = {setting.name: setting.metadata["about"] for setting i
 DEFAULTS = {setting.name: setting.default for setting in fields(Settings)}
 
 
-def wrong(name: str, allowed: str, value: object) -> SettingsError:
+def wrong(name: str, allowed: str, value: object) -> UserError:
     """The error for a wrong value; None is a field that was left empty."""
     label = ABOUT[name].label if name in ABOUT else name
     label = label if label.lower() == name.lower() else f"{label} ({name})"
-    return SettingsError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
+    return UserError(f"{label}: enter {allowed}{'' if value is None else f', not {in_short(value)}'}.")
 
 
 def check_number(name: str, value: object, lowest: float, highest: float, *, word: str = "", zero: str = "") -> None:
-    """Raise SettingsError unless `value` is in the range, and whole if `lowest` is; or the word, or a 0 with a meaning.
+    """Raise UserError unless `value` is in the range, and whole if `lowest` is; or the word, or a 0 with a meaning.
 
     word, zero: "" for none.
     """
@@ -181,13 +177,13 @@ def check_number(name: str, value: object, lowest: float, highest: float, *, wor
 
 
 def check_word(name: str, value: object, words: Sequence[str]) -> None:
-    """Raise SettingsError unless `value` is one of the words."""
+    """Raise UserError unless `value` is one of the words."""
     if value not in words:
         raise wrong(name, f"{', '.join(words[:-1])} or {words[-1]}", value)
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raise SettingsError unless `value` is true or false."""
+    """Raise UserError unless `value` is true or false."""
     if not isinstance(value, bool):
         raise wrong(name, "true or false", value)
 

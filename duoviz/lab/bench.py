@@ -98,7 +98,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     """Measure what the plan asks for and the folder does not hold.
 
     Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
-    written. What goes wrong in one answer is written as failed. Raises LabError, and DraftDied where
+    written. What goes wrong in one answer is written as failed. Raises UserError, and DraftDied where
     the draft does not start.
     """
     yield Progress(0, 0, None, "Timing both models on this machine")

@@ -23,10 +23,11 @@ from duoviz.decoding.acceptance_table import RANKS
 from duoviz.decoding.costs import CONTEXTS, LONGEST, ROW_COUNTS, SHORTEST
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
+from duoviz.errors import UserError
 from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
 from duoviz.lab.plan import lane_labels
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
-from duoviz.lab.tasks import ID, NAME, LabError
+from duoviz.lab.tasks import ID, NAME
 from duoviz.outside import Refused, wrong_field
 
 # Of a zip too; nothing else is read.
@@ -50,7 +51,7 @@ LABEL, TEXT = {"type": "string", "maxLength": 10_000}, {"type": "string", "maxLe
 def own_files(folder: Path, *kinds: re.Pattern[str]) -> dict[str, Path]:
     """The folder's files of these kinds, by their names in it, in order.
 
-    Raises LabError where one is a link, which may lead to anybody's file, or a pipe, which may never end.
+    Raises UserError where one is a link, which may lead to anybody's file, or a pipe, which may never end.
     """
     found = {}
     for file in sorted([*folder.glob("*"), *(file for part in FOLDERS for file in folder.glob(f"{part}/*"))]):
@@ -58,7 +59,7 @@ def own_files(folder: Path, *kinds: re.Pattern[str]) -> dict[str, Path]:
         if not any(kind.fullmatch(name) for kind in kinds):
             continue
         if file.is_symlink() or not (file.is_file() or file.is_dir()):
-            raise LabError(f"The results in {plain_name(folder.name)} have a link or a pipe named {name}: remove it.")
+            raise UserError(f"The results in {plain_name(folder.name)} have a link or a pipe named {name}: remove it.")
         if file.is_file():
             found[name] = file
     return found
@@ -71,11 +72,11 @@ def plain_name(name: str) -> str:
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Raise LabError in place of the system's error, where results are written to this path."""
+    """Raise UserError in place of the system's error, where results are written to this path."""
     try:
         yield
     except OSError as error:
-        raise LabError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
+        raise UserError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
 
 
 def write_atomically(file: Path, text: str) -> None:

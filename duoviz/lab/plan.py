@@ -10,7 +10,8 @@ from typing import NamedTuple
 from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, LabError, Question, in_order, own_questions, read_questions
+from duoviz.errors import UserError
+from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, Question, in_order, own_questions, read_questions
 from duoviz.models.embedded import sha256
 from duoviz.outside import in_short
 from duoviz.runs import Lane, OtherLane
@@ -123,16 +124,16 @@ def make_plan(
 ) -> Plan:
     """A plan of what was asked for; nothing said means all tasks, methods and questions. per_task: questions a task.
 
-    Raises LabError and SettingsError.
+    Raises UserError.
     """
     for method in methods:
         runs.check_method(method)
     if tasks and file:
-        raise LabError("Choose either tasks or a file of questions.")
+        raise UserError("Choose either tasks or a file of questions.")
     if repeats < 1:
-        raise LabError("Repeats: enter 1 or more.")
+        raise UserError("Repeats: enter 1 or more.")
     if per_task is not None and per_task < 1:
-        raise LabError("Questions per task: enter 1 or more.")
+        raise UserError("Questions per task: enter 1 or more.")
     check_others(others)
     usual, tokens, warmups = QUICK if quick else FULL
     questions = read_questions(file) if file else own_questions(tasks)
@@ -153,16 +154,16 @@ def make_plan(
 
 
 def check_others(others: Sequence[OtherLane]) -> None:
-    """Raise LabError for names that are no names of lanes."""
+    """Raise UserError for names that are no names of lanes."""
     names = [lane.name for lane in others]
     for lane in others:
         if not LANE.fullmatch(lane.name) or lane.name in lane_labels() or names.count(lane.name) > 1:
-            raise LabError(
+            raise UserError(
                 f"{in_short(lane.name)} cannot be a lane's name: choose another one, of letters, digits, spaces and "
                 "- . , + _, at most 100."
             )
         if lane.baseline not in names:
-            raise LabError(f"{lane.name}: its baseline, {in_short(lane.baseline)}, is not one of these lanes.")
+            raise UserError(f"{lane.name}: its baseline, {in_short(lane.baseline)}, is not one of these lanes.")
 
 
 def tasks_in_turn(questions: Sequence[Question], most: int | None) -> list[Question]:

@@ -96,7 +96,7 @@ def of_figure(figure: Figure, **others) -> Section:
 
 
 def write_report(folder: Path, results: Results, beside: Sequence[Results] = ()) -> None:
-    """Write tables/, figures/ and report.html into the folder. Raises LabError."""
+    """Write tables/, figures/ and report.html into the folder. Raises UserError."""
     parts = sections(results, beside)
     with telling(folder):
         for name in ("tables", "figures"):

@@ -23,6 +23,7 @@ from typing import BinaryIO
 import numpy as np
 from filelock import FileLock, Timeout
 
+from duoviz.errors import UserError
 from duoviz.lab.course import forward_seconds
 from duoviz.lab.environment import in_words
 from duoviz.lab.files import (
@@ -40,7 +41,7 @@ from duoviz.lab.files import (
     wrong_in_answer,
 )
 from duoviz.lab.rows import Row, key
-from duoviz.lab.tasks import MAX_TASKS, LabError
+from duoviz.lab.tasks import MAX_TASKS
 from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file, wrong_field
 
 LOCK = ".lock"
@@ -88,13 +89,13 @@ class Folder:
         self.path = path
 
     def begin(self, plan: dict, environment: dict) -> None:
-        """Note what is run and where. Raises LabError where the folder's rows are of another run."""
+        """Note what is run and where. Raises UserError where the folder's rows are of another run."""
         if is_results(self.path):
             before = self.load()
             held, asked = before.environment | before.plan, environment | plan
             for name in SAME:
                 if held[name] != asked[name]:
-                    raise LabError(
+                    raise UserError(
                         f"{self.path} holds results with a different {name.replace('_', ' ')} ({in_words(held[name])}, "
                         f"now {in_words(asked[name])}): choose another folder."
                     )
@@ -106,7 +107,7 @@ class Folder:
             (self.path / "failed.jsonl").unlink(missing_ok=True)
 
     def note(self, environment: dict) -> None:
-        """Put the costs that the run has shown into the environment. Raises LabError."""
+        """Put the costs that the run has shown into the environment. Raises UserError."""
         self.write("environment", environment | {"date": self.load().environment["date"]})
 
     def write(self, name: str, content: dict) -> None:
@@ -117,7 +118,7 @@ class Folder:
         return load(self.path)
 
     def append(self, name: str, row: dict) -> None:
-        """Add a line to a file; it is on the disk before this returns. Raises LabError."""
+        """Add a line to a file; it is on the disk before this returns. Raises UserError."""
         with telling(self.path):
             # A folder that was deleted meanwhile is not made again: it would hold half of a run.
             (self.path / "answers").mkdir(exist_ok=True)
@@ -129,14 +130,14 @@ class Folder:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Folder]:
-    """The folder, made if need be, for this process alone. Raises LabError."""
+    """The folder, made if need be, for this process alone. Raises UserError."""
     with telling(path):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
         try:
             lock.acquire(timeout=0)
         except Timeout:
-            raise LabError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
+            raise UserError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
     try:
         with telling(path):
             for name, file in own_files(path, DATA, REPORT).items():
@@ -176,7 +177,7 @@ def is_results(path: Path) -> bool:
 
 
 def load(path: Path) -> Results:
-    """The results in a folder or a zip of one, read row by row. Raises LabError."""
+    """The results in a folder or a zip of one, read row by row. Raises UserError."""
     name = plain_name(path.stem if is_zip(path) else path.name)
     try:
         if not is_zip(path):
@@ -188,11 +189,9 @@ def load(path: Path) -> Results:
         refuse_more(ZIP_TURNS, "turns", [turn for row in results.rows for turn in row["measured"]])
         return results
     except Refused as error:
-        raise LabError(f"{plain_name(path.name)} holds no Lab results, or damaged ones: it {error}.") from error
+        raise UserError(f"{plain_name(path.name)} holds no Lab results, or damaged ones: it {error}.") from error
     except DAMAGED_ZIP as error:
-        if isinstance(error, LabError):
-            raise
-        raise LabError(f"{plain_name(path.name)} holds no Lab results, or damaged ones.") from error
+        raise UserError(f"{plain_name(path.name)} holds no Lab results, or damaged ones.") from error
 
 
 def read_results(name: str, files: Files, reader: Reader) -> Results:
@@ -271,7 +270,7 @@ def packed(results: Results) -> bytes:
 
 
 def zipped(path: Path) -> bytes:
-    """The folder's results and their report as a zip, without anything else that lies there. Raises LabError."""
+    """The folder's results and their report as a zip, without anything else that lies there. Raises UserError."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in own_files(path, DATA, REPORT).items():

@@ -6,11 +6,11 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+from duoviz.errors import UserError
 from duoviz.folders import ASSETS
 from duoviz.lab.files import telling
 from duoviz.lab.results import Results, is_being_written, is_zip, load, packed
 from duoviz.lab.rows import Row
-from duoviz.lab.tasks import LabError
 
 # Of a turn: these serve to check it against vanilla's, which is done. Of its metrics, what is read of them here.
 NOT_SHIPPED = ("gaps", "token_ids")
@@ -20,13 +20,13 @@ METRICS = ("ttft", "overlap")
 def ship(folder: Path, out: Path, name: str) -> Path:
     """Write NAME.zip and NAME.json.gz of a finished run's folder, or a zip of it, into `out`; returns the zip.
 
-    Raises LabError.
+    Raises UserError.
     """
     if not (folder.is_dir() or is_zip(folder)):
-        raise LabError(f"{folder} is not a folder of results, nor a zip of one.")
+        raise UserError(f"{folder} is not a folder of results, nor a zip of one.")
     results = replace(load(folder), name=name)
     if is_being_written(folder):
-        raise LabError(f"A run is writing to {folder}: wait until it ends.")
+        raise UserError(f"A run is writing to {folder}: wait until it ends.")
     file = out / f"{name}.zip"
     with telling(out):
         out.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def recorded_name(file: Path) -> str:
 
 
 def shipped(file: Path) -> Results:
-    """Shipped results, under the name that the page gives them. Raises LabError."""
+    """Shipped results, under the name that the page gives them. Raises UserError."""
     return replace(load(file), name=recorded_name(file))
 
 

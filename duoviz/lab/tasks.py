@@ -46,10 +46,6 @@ SHORT_TASKS = {"qa", "rag"}
 SHORT_ANSWER = 32
 
 
-class LabError(UserError):
-    """The Lab cannot do what was asked; the message is a sentence for the user."""
-
-
 @dataclass(frozen=True)
 class Question:
     """What a user says in one conversation, turn after turn; `category` as in its file."""
@@ -80,15 +76,15 @@ def with_all(tasks: Sequence[str]) -> dict[str, list[str]]:
 
 
 def own_questions(tasks: Sequence[str]) -> list[Question]:
-    """The prompts that come along, of these tasks; of all where none is named. Raises LabError for an unknown task."""
+    """The prompts that come along, of these tasks; of all where none is named. Raises UserError for an unknown task."""
     for task in tasks:
         if task not in TASKS:
-            raise LabError(f"There is no task named {task!r}: choose one of {', '.join(TASKS)}.")
+            raise UserError(f"There is no task named {task!r}: choose one of {', '.join(TASKS)}.")
     return [question for task in in_order(tasks or TASKS) for question in read_questions(PROMPTS / f"{task}.jsonl")]
 
 
 def questions_in(file: Path) -> list[Question]:
-    """The questions of a file: Spec-Bench's (`turns`), HumanEval's (`prompt`), or one a line of text. Raises LabError.
+    """The questions of a file: Spec-Bench's (`turns`), HumanEval's (`prompt`), or one a line of text. Raises UserError.
 
     A question whose turns are empty is none of the file's mistakes: it fails when its turn comes.
     """
@@ -99,11 +95,11 @@ def questions_in(file: Path) -> list[Question]:
             entries = reader.values(content) if is_json else text_entries(reader.lines(content))
             questions = [question_of(entry, number, file) for number, entry in entries]
     except OSError as error:
-        raise LabError(f"The questions cannot be read: {error.strerror}: {file}.") from error
+        raise UserError(f"The questions cannot be read: {error.strerror}: {file}.") from error
     except Refused as error:
-        raise LabError(f"{file} {error}.") from error
+        raise UserError(f"{file} {error}.") from error
     if not questions:
-        raise LabError(f"{file} has no questions.")
+        raise UserError(f"{file} has no questions.")
     return questions
 
 
@@ -119,26 +115,26 @@ def text_entries(lines: Iterable[bytes]) -> Iterator[tuple[int, dict]]:
 
 
 def read_questions(file: Path) -> list[Question]:
-    """See `questions_in`: those that can stand in tables, each by its id. Raises LabError."""
+    """See `questions_in`: those that can stand in tables, each by its id. Raises UserError."""
     questions = questions_in(file)
     if len({question.task for question in questions}) > MAX_TASKS:
-        raise LabError(f"{file} has questions of more than {MAX_TASKS} categories: use at most {MAX_TASKS}.")
+        raise UserError(f"{file} has questions of more than {MAX_TASKS} categories: use at most {MAX_TASKS}.")
     if twice := [id for id, count in Counter(question.id for question in questions).items() if count > 1]:
-        raise LabError(f"{file} has two questions with the id {twice[0]!r}.")
+        raise UserError(f"{file} has two questions with the id {twice[0]!r}.")
     return questions
 
 
 def question_of(entry: object, number: int, file: Path) -> Question:
     """The question that the value of a file's line of this number is, which is its id where it has none.
 
-    Raises LabError.
+    Raises UserError.
     """
     question: Any = entry
     if isinstance(entry, dict) and "turns" not in entry:
         humaneval = {"question_id": entry["task_id"], "category": "code"} if "task_id" in entry else {}
         question = {**entry, **humaneval, "turns": [entry.get("prompt")]}
     if not isinstance(entry, dict) or wrong_field(QUESTION, question) is not None:
-        raise LabError(
+        raise UserError(
             f"{file}, line {number}: a question is a JSON object with a list of turns or a prompt, and may have a "
             f"question_id and a category; names of at most {MAX_NAME} characters."
         )

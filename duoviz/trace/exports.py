@@ -6,8 +6,8 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from duoviz.errors import UserError
 from duoviz.trace.metrics import timed
-from duoviz.trace.reading import TraceError
 
 # A spreadsheet takes a text that begins so for a formula, which may reach for other files; an apostrophe makes it text.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -116,10 +116,10 @@ def proposed(nodes: list[dict]) -> int:
 def perfetto_events(trace: dict) -> list[dict]:
     """The JSON array format of Chrome's trace viewer, which Perfetto opens too: complete events in microseconds.
 
-    Raises TraceError where the run's times are not known.
+    Raises UserError where the run's times are not known.
     """
     if not timed(trace):
-        raise TraceError("This run's times are not known, so it has no timeline.")
+        raise UserError("This run's times are not known, so it has no timeline.")
     header = trace["header"]
     names = [named("process_name", 0, {"name": f"duoviz {header['method']}"})]
     for lane, thread in (("target", 1), ("draft", 2)):

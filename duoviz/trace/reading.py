@@ -26,10 +26,6 @@ from duoviz.outside import Reader, Refused, wrong_field
 MAX_FILE_BYTES = 50_000_000
 
 
-class TraceError(UserError):
-    """A file cannot be used as a trace; the message is a sentence for the user."""
-
-
 def read_schema(name: str) -> dict:
     """One of the schemas beside this file."""
     return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
@@ -80,63 +76,63 @@ def wrong_in_trace(value: dict) -> str | None:
 
 
 def read_text(path: Path) -> str:
-    """A trace file's text. Raises TraceError."""
+    """A trace file's text. Raises UserError."""
     try:
         if not path.is_file():
-            raise TraceError(f"There is no file {path}: check the name.")
+            raise UserError(f"There is no file {path}: check the name.")
         if (size := path.stat().st_size) > MAX_FILE_BYTES:
             most = MAX_FILE_BYTES // 1_000_000
-            raise TraceError(f"{path} has {-(-size // 1_000_000)} MB, and a trace may have at most {most} MB.")
+            raise UserError(f"{path} has {-(-size // 1_000_000)} MB, and a trace may have at most {most} MB.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
-        raise TraceError(f"{path} cannot be read: it is not a text file, or you may not open it.") from error
+        raise UserError(f"{path} cannot be read: it is not a text file, or you may not open it.") from error
 
 
 def parse_trace(text: str, name: object) -> dict:
-    """The trace that a file's text holds; name: what to call the file. Raises TraceError."""
+    """The trace that a file's text holds; name: what to call the file. Raises UserError."""
     return checked_trace(parse_object(text, name, "trace"), name)
 
 
 def parse_object(text: str, name: object, kind: str) -> dict:
-    """The JSON object that a file's text holds; kind: what the file should be. Raises TraceError."""
+    """The JSON object that a file's text holds; kind: what the file should be. Raises UserError."""
     try:
         # Exports replace half a character as they write it.
         value = Reader(refuse_surrogates=False).parse(text.encode("utf-8", "surrogatepass"))
     except Refused as error:
-        raise TraceError(f"{name} is not a {kind}: it {error}.") from error
+        raise UserError(f"{name} is not a {kind}: it {error}.") from error
     if not isinstance(value, dict):
-        raise TraceError(f"{name} is not a {kind}: it is not a JSON object.")
+        raise UserError(f"{name} is not a {kind}: it is not a JSON object.")
     return value
 
 
 def check_schema(schema: object, name: object) -> None:
-    """Raise TraceError for a file that another version wrote."""
+    """Raise UserError for a file that another version wrote."""
     if isinstance(schema, int | float) and not isinstance(schema, bool) and schema == int(schema) != SCHEMA_VERSION:
         remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
-        raise TraceError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
+        raise UserError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
 
 
 def checked_trace(value: dict, name: object) -> dict:
-    """The value, which is a trace. Raises TraceError."""
+    """The value, which is a trace. Raises UserError."""
     header = value.get("header")
     check_schema(header.get("schema") if isinstance(header, dict) else None, name)
     if (wrong := wrong_in_trace(value)) is not None:
-        raise TraceError(f'{name} is not a trace: "{wrong}" is missing or wrong.')
+        raise UserError(f'{name} is not a trace: "{wrong}" is missing or wrong.')
     if not value["iterations"]:
-        raise TraceError(f"{name} has no iterations, so there is nothing to show.")
+        raise UserError(f"{name} has no iterations, so there is nothing to show.")
     return value
 
 
 def checked_race(value: dict, name: object) -> dict:
-    """The value, which is a race of which every run is a trace. Raises TraceError."""
+    """The value, which is a race of which every run is a trace. Raises UserError."""
     check_schema(value.get("schema"), name)
     if (wrong := wrong_field(RACE, value)) is not None:
-        raise TraceError(f'{name} is not a race: "{wrong}" is missing or wrong.')
+        raise UserError(f'{name} is not a race: "{wrong}" is missing or wrong.')
     for number, recording in enumerate(value["recordings"], 1):
         checked_trace(recording["trace"], f"Run {number} of {name}")
     return value
 
 
 def read_trace(path: Path) -> dict:
-    """The trace in a file. Raises TraceError."""
+    """The trace in a file. Raises UserError."""
     return parse_trace(read_text(path), path)

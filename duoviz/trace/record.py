@@ -26,7 +26,7 @@ class TextPieces:
 
     def begin_after(self, ids: Sequence[int]) -> None:
         """Go on after these tokens: those before them do not change how the next ones are decoded."""
-        self.ids, self.before = list(ids), len(ids)
+        self.ids = list(ids)
         self.text = self.decode(ids)
         self.written = len(self.text)
 
@@ -41,7 +41,8 @@ class TextPieces:
             return ""
         piece = self.write(len(text) - text.endswith(BROKEN))
         if piece and self.written == len(text):
-            self.begin_after(self.ids[self.before :])
+            # How the next ones are decoded depends on the last token alone.
+            self.begin_after([token])
         return piece
 
     def flush(self) -> str:

@@ -12,10 +12,11 @@ from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import acceptance_of, parallel_tokens_at
+from duoviz.errors import UserError
 from duoviz.recordings import ENDING
 from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import TraceError, read_trace
+from duoviz.trace.reading import read_trace
 from duoviz.web.front import ADDRESS, as_text, publish, serve_json, start
 from duoviz.web.lessons.course import Course
 from duoviz.web.replay import replay_parts
@@ -75,7 +76,7 @@ def expected_tokens(file: Path) -> dict | None:
     """
     try:
         trace = read_trace(file)
-    except TraceError:
+    except UserError:
         return None
     acceptance, tau = acceptance_of(trace["iterations"]), metrics(trace)["tau"]
     if not acceptance.rate or acceptance.rate == 1 or not acceptance.hits:
@@ -147,7 +148,7 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
     files = [folder / f"{method}{ENDING}" for method in methods]
     try:
         traces = [read_trace(file) for file in files]
-    except TraceError:
+    except UserError:
         return ""
     first, second = (written(trace) for trace in traces)
     if first_difference(first, second) is not None:

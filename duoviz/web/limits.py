@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from duoviz.decoding.settings import MAX_NEW_TOKENS, SettingsError, whole
+from duoviz.decoding.settings import MAX_NEW_TOKENS, whole
 from duoviz.errors import UserError
 from duoviz.models.cache import cache_folder
 from duoviz.models.cores import available_cores
@@ -56,17 +56,17 @@ class Limits:
         check_prompt(prompt, int(min(longest or LONGEST_PROMPT, self.prompt_tokens * CHARACTERS_A_TOKEN)))
 
     def check_tokens(self, count: object) -> None:
-        """Raise SettingsError where a Space would have to write too much; all else is for Settings to check."""
+        """Raise UserError where a Space would have to write too much; all else is for Settings to check."""
         if self.on_space and isinstance(count, int | float) and count > self.new_tokens:
-            raise SettingsError(
+            raise UserError(
                 f"On this Space a run may have at most {self.new_tokens} new tokens: "
                 "enter fewer, or run duoviz on your own machine."
             )
 
     def check_datastore(self, folder: str) -> None:
-        """Raise SettingsError on a Space, where no visitor names folders."""
+        """Raise UserError on a Space, where no visitor names folders."""
         if self.on_space and folder:
-            raise SettingsError("On this Space REST uses the shipped datastore: leave the field empty.")
+            raise UserError("On this Space REST uses the shipped datastore: leave the field empty.")
 
     def note(self) -> str:
         """What a run may be, in one line; the page shows it on a Space."""
@@ -79,7 +79,7 @@ class Limits:
 
 
 def limits_here() -> Limits:
-    """The limits of a Space where the environment says that this is one. Raises SettingsError."""
+    """The limits of a Space where the environment says that this is one. Raises UserError."""
     bounds = Bounds(*map(whole_number, BOUNDS, Bounds()))
     if os.environ.get("SPACE_ID"):
         limits = {"run_seconds": 60, "load_seconds": 300, "new_tokens": 256, "prompt_tokens": 1024}
@@ -88,11 +88,11 @@ def limits_here() -> Limits:
 
 
 def whole_number(variable: str, usual: int) -> int:
-    """What an environment variable says, a number from 1 on. Raises SettingsError."""
+    """What an environment variable says, a number from 1 on. Raises UserError."""
     text = os.environ.get(variable, "").strip() or str(usual)
     number = whole(text)
     if number is None or number < 1:
-        raise SettingsError(f"{variable} must be a whole number from 1 on, not {in_short(text)}.")
+        raise UserError(f"{variable} must be a whole number from 1 on, not {in_short(text)}.")
     return number
 
 

@@ -12,12 +12,12 @@ from html import escape
 from itertools import count
 from pathlib import Path
 
+from duoviz.errors import UserError
 from duoviz.folders import ASSETS
 from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
 from duoviz.lab.plan import VANILLA
 from duoviz.lab.results import Results, is_results, is_zip, load
 from duoviz.lab.shipping import kept_view, recorded_name
-from duoviz.lab.tasks import LabError
 from duoviz.models.cache import cache_folder
 
 # Recorded results that come along, as zips.
@@ -58,7 +58,7 @@ def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
     """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
 
     Of no results it is None; of results that came along what was kept of them, so that they need not be read. Raises
-    LabError.
+    UserError.
     """
     if not files:
         return None
@@ -88,29 +88,29 @@ def made(what: str, name: str, path: Path, written: int) -> dict:
 
 
 def beside(path: Path, name: str) -> Results:
-    """Results to compare others with, which takes no iterations but vanilla's. Raises LabError."""
+    """Results to compare others with, which takes no iterations but vanilla's. Raises UserError."""
     results = load(path)
     rows = [row if row["model_id"] == VANILLA else row | {"measured": []} for row in results.rows]
     return replace(results, name=name, rows=rows)
 
 
 def stamp(path: Path) -> int:
-    """When results were last written, in nanoseconds. Raises LabError."""
+    """When results were last written, in nanoseconds. Raises UserError."""
     files = [path] if is_zip(path) else own_files(path, DATA).values()
     return max((file.stat().st_mtime_ns for file in files), default=0)
 
 
 def folder_named(name: object) -> Path:
-    """The folder of the user's run with this name. Raises LabError."""
+    """The folder of the user's run with this name. Raises UserError."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or not NAME.fullmatch(name.strip()):
-        raise LabError(f"Name: use letters, digits, spaces, dots, + and −, at most {LONGEST_NAME} characters.")
+        raise UserError(f"Name: use letters, digits, spaces, dots, + and −, at most {LONGEST_NAME} characters.")
     if name.strip().lower().endswith(".zip"):
-        raise LabError("Name: leave out .zip; results are a folder, and are saved as a zip.")
+        raise UserError("Name: leave out .zip; results are a folder, and are saved as a zip.")
     return own_folder() / name.strip()
 
 
 def keep_loaded(file: Path) -> str:
-    """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises LabError."""
+    """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises UserError."""
     stem, folder = plain_name(file.stem), loaded_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def keep_loaded(file: Path) -> str:
         place = free_place(folder, stem)
         os.replace(part, place)
     except OSError as error:
-        raise LabError(f"The results cannot be kept in {folder}: {error.strerror or error}.") from error
+        raise UserError(f"The results cannot be kept in {folder}: {error.strerror or error}.") from error
     return f"{place.stem} (loaded)"
 
 

@@ -13,7 +13,7 @@ from duoviz.web.calls import Endpoint
 from duoviz.web.components import batch
 from duoviz.web.heads import HEARD, IN_SCOPE, Client
 from duoviz.web.session import Hardware
-from duoviz.workers.request_queue import Job, QueueFull
+from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Task
 
 # How a listener calls what yields `answer`: arguments come in as they were sent, for Settings and jobs to check.
@@ -113,7 +113,7 @@ class Visitors:
         job = Job(task=ask(), client=scope.get(IN_SCOPE) or Client(session_of(request)))
         heard = scope.get(HEARD)
         if heard and not heard.wait(bounds.LISTENER):
-            raise QueueFull("The page was gone, so the run did not start.")
+            raise UserError("The page was gone, so the run did not start.")
         self.hardware.start(job)
         return job
 

@@ -103,7 +103,7 @@ class Race:
 def measure(engine: Engine, task: Measurement, cancelled: CancelToken) -> Iterator[dict]:
     """`progress` events, and every now and then `results`; writes the report of a run that was stopped, too.
 
-    Raises LabError.
+    Raises UserError.
     """
     yield BEGUN
     looked = time.monotonic()

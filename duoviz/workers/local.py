@@ -14,8 +14,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from duoviz.decoding.settings import SettingsError, whole
+from duoviz.decoding.settings import whole
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
+from duoviz.errors import UserError
 from duoviz.models.bounds import expend, why_ended
 from duoviz.models.cores import available_cores
 from duoviz.outside import in_short
@@ -41,19 +42,19 @@ def shares(cores: Sequence[int], workers: int) -> list[list[int]]:
 def number_of_workers(chosen: str | None, cores: int) -> int:
     """How many workers so many cores have: `chosen` (a number or `auto`), or DUOVIZ_PLACES, or 1.
 
-    Raises SettingsError.
+    Raises UserError.
     """
     text = (chosen or os.environ.get("DUOVIZ_PLACES") or "1").strip()
     if text == AUTO:
         return max(1, cores // CORES_A_WORKER)
     number = whole(text)
     if number is None or not 1 <= number <= cores:
-        raise SettingsError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
+        raise UserError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
     return number
 
 
 def local_slots(chosen: str | None = None) -> list[WorkerSlot]:
-    """This machine's workers, see `number_of_workers`. Raises SettingsError."""
+    """This machine's workers, see `number_of_workers`. Raises UserError."""
     cores = available_cores()
     parts = shares(cores, number_of_workers(chosen, len(cores)))
     start = partial(LocalWorker, shares=len(parts) > 1)

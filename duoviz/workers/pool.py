@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 
+from duoviz.errors import UserError
 from duoviz.models.registry import needs_the_hub
-from duoviz.workers.request_queue import Job, QueueFull, RequestQueue
+from duoviz.workers.request_queue import Job, RequestQueue
 from duoviz.workers.tasks import (
     INTERNAL,
     Assignment,
@@ -101,9 +102,9 @@ class Pool:
             thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue; models that no worker has are fetched first. Raises QueueFull."""
+        """Put a job into the queue; models that no worker has are fetched first. Raises UserError."""
         if not self.slots:
-            raise QueueFull(NO_WORKER)
+            raise UserError(NO_WORKER)
         pair = job.task.pair
         job.fetching = bool(self.helper and needs_the_hub(pair) and pair not in (slot.loaded for slot in self.slots))
         self.queue.add(job)

@@ -7,7 +7,7 @@ from importlib import import_module
 from multiprocessing import Pipe
 from typing import Any
 
-from duoviz.decoding.settings import SettingsError
+from duoviz.errors import UserError
 from duoviz.folders import ASSETS
 from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
@@ -21,11 +21,11 @@ LOST = "The place of this run, on {}, was lost"
 
 
 def connect(address: str) -> Any:
-    """Ray, connected to a cluster, or to one of this machine's own. Raises SettingsError."""
+    """Ray, connected to a cluster, or to one of this machine's own. Raises UserError."""
     try:
         ray: Any = import_module("ray")
     except ImportError:
-        raise SettingsError(MISSING) from None
+        raise UserError(MISSING) from None
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "ignore_reinit_error": True}
     if address == LOCAL:
         # Whoever starts it here may not have installed duoviz.
@@ -40,14 +40,14 @@ def connect(address: str) -> Any:
         ray.init(address=address, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise SettingsError(f"There is no Ray cluster at {address}: {reason}.") from error
+        raise UserError(f"There is no Ray cluster at {address}: {reason}.") from error
     return ray
 
 
 def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> list[WorkerSlot]:
     """The workers of a cluster: of each node as many as `number_of_workers` says, or one for each GPU.
 
-    load: see `LocalWorker`. Raises SettingsError.
+    load: see `LocalWorker`. Raises UserError.
     """
     ray = connect(address)
     slots = []
@@ -61,7 +61,7 @@ def cluster_slots(address: str, chosen: str | None = None, load: Any = None) -> 
             start = partial(RayWorker, ray, node["NodeID"], number, count, options, load)
             slots.append(WorkerSlot(start=start, machine=node["NodeID"]))
     if not slots:
-        raise SettingsError(f"The Ray cluster at {address} has no node with a processor.")
+        raise UserError(f"The Ray cluster at {address} has no node with a processor.")
     return slots
 
 

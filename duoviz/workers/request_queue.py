@@ -99,10 +99,6 @@ class Job:
         return not self.begun and time.monotonic() > self.deadline
 
 
-class QueueFull(UserError):
-    """The queue does not accept a job; the message is a sentence for the user."""
-
-
 class Bounds(NamedTuple):
     """Most jobs at a time. length: in the queue. session: of one visitor. address: of all visitors of one address.
 
@@ -130,23 +126,23 @@ class RequestQueue:
         return len(self.jobs)
 
     def add(self, job: Job) -> None:
-        """Append a job in its turn. Raises QueueFull."""
+        """Append a job in its turn. Raises UserError."""
         with self.changed:
             self.check(job.client)
             self.insert(job)
 
     def check(self, client: Client) -> None:
-        """Raise QueueFull if the visitor or its address has too many jobs, or the queue is full."""
+        """Raise UserError if the visitor or its address has too many jobs, or the queue is full."""
         length, of_session, of_address = self.bounds
         clients = [job.client for job in self.jobs]
         mine = sum(other.session == client.session for other in clients)
         if mine >= of_session:
-            raise QueueFull(SESSION_FULL.format(mine))
+            raise UserError(SESSION_FULL.format(mine))
         if len(clients) >= length:
-            raise QueueFull(QUEUE_IS_FULL)
+            raise UserError(QUEUE_IS_FULL)
         near = sum(other.address == client.address for other in clients) if client.address else 0
         if near and near >= min(of_address, length - len(clients)):
-            raise QueueFull(ADDRESS_FULL.format(near))
+            raise UserError(ADDRESS_FULL.format(near))
 
     def waiting(self) -> list[Job]:
         """The jobs that a worker can take."""

@@ -34,7 +34,7 @@ class Task:
     prompt_tokens: float = inf
 
     def check(self) -> None:
-        """Raise SettingsError for a mistake that shows before it runs."""
+        """Raise UserError for a mistake that shows before it runs."""
 
 
 class Load(Task):

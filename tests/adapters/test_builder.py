@@ -6,9 +6,10 @@ import pytest
 
 from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT
+from duoviz.errors import UserError
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.metrics import OF_TIME, metrics
-from duoviz.trace.reading import TraceError, parse_trace
+from duoviz.trace.reading import parse_trace
 from tests.tiny import DigitTokenizer
 
 
@@ -47,11 +48,11 @@ def test_times_that_are_not_known_are_no_figures():
     assert not any(figures[name] is not None for name in OF_TIME) and figures["tau"] == 1.5
     row = csv_table(trace).splitlines()[1].split(",")
     assert row[2:4] == ["", ""]
-    with pytest.raises(TraceError, match="times are not known"):
+    with pytest.raises(UserError, match="times are not known"):
         perfetto_events(trace)
 
 
 def test_tokens_that_were_not_drafted_there_cannot_be_accepted():
     made = builder(proposer=DRAFT)
-    with pytest.raises(TraceError, match="Token 9 was accepted and is not among the drafted"):
+    with pytest.raises(UserError, match="Token 9 was accepted and is not among the drafted"):
         made.add([8, 9], drafted=[Drafted(id=8), Drafted(id=9, parent=-1)], accepted=2)

@@ -11,7 +11,8 @@ import pytest
 from duoviz import file_commands
 from duoviz.__main__ import main
 from duoviz.decoding import datastore as module
-from duoviz.decoding.datastore import DatastoreError, open_datastore, read_sequences
+from duoviz.decoding.datastore import open_datastore, read_sequences
+from duoviz.errors import UserError
 from tests.decoding.stores import NamedDigits, build, random_sequences, searched
 from tests.tiny import VOCABULARY, tiny_engine
 
@@ -87,9 +88,9 @@ def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
 
 def test_a_build_that_fails_leaves_the_old_datastore(tmp_path):
     out = build([[1, 2, 3]], tmp_path / "store")
-    with pytest.raises(DatastoreError, match=r"token id \(40\) is outside the vocabulary of 40 tokens"):
+    with pytest.raises(UserError, match=r"token id \(40\) is outside the vocabulary of 40 tokens"):
         build([[4], [1, 40]], out)
-    with pytest.raises(DatastoreError, match=r"token id \(-1\)"):
+    with pytest.raises(UserError, match=r"token id \(-1\)"):
         build([[-1]], out)
     assert opened_at(out).tokens.tolist() == [1, 2, 3, 65535]
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
@@ -102,10 +103,10 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
     for name in ("header.json", "tokens.npy", "suffixes.npy", "home.txt"):
         (tmp_path / "mixed" / name).write_text("{}")
     for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt", tmp_path / "mixed"):
-        with pytest.raises(DatastoreError, match="is not a datastore"):
+        with pytest.raises(UserError, match="is not a datastore"):
             build([[1]], out)
     assert (tmp_path / "letters" / "home.txt").read_text() == "dear"
-    with pytest.raises(DatastoreError, match="cannot be written to"):
+    with pytest.raises(UserError, match="cannot be written to"):
         build([[1]], tmp_path / "letters" / "home.txt" / "store")
     (tmp_path / "empty").mkdir()
     assert len(opened([[1]], tmp_path / "empty").tokens) == 2
@@ -144,7 +145,7 @@ def change_header(**changes):
 def test_a_datastore_that_cannot_be_used_is_refused_in_a_sentence(tmp_path, name, damage, part):
     out = build([[1, 2, 3]], tmp_path / "store")
     damage(out / name)
-    with pytest.raises(DatastoreError, match=part) as error:
+    with pytest.raises(UserError, match=part) as error:
         opened_at(out)
     assert "`python -m duoviz datastore build FILE… --out DIR --pair tiny`." in str(error.value)
     assert str(out) in str(error.value) and len(str(error.value).splitlines()) == 1

@@ -4,11 +4,11 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding import METHODS, plan
-from duoviz.decoding.datastore import DatastoreError
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import make_plan
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import VANILLA
+from duoviz.errors import UserError
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
 from tests.tiny import GivenCosts, change_pair, give_costs, tiny_engine
@@ -101,11 +101,11 @@ def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed(
     tiny.pair.target.supports_tree = False
     needy = [name for name, method in METHODS.items() if method.trees]
     assert needy == ["lookahead"]
-    with pytest.raises(SettingsError, match="Lookahead checks several continuations at once"):
+    with pytest.raises(UserError, match="Lookahead checks several continuations at once"):
         next(runner.stream(tiny, "lookahead", "hello", Settings()))
 
 
 def test_a_datastore_that_cannot_be_opened_is_refused_before_the_first_event(tmp_path):
     for folder in (tmp_path / "nothing", "~nobody/here", "a\0b", "x" * 5000):
-        with pytest.raises(DatastoreError, match="datastore"):
+        with pytest.raises(UserError, match="datastore"):
             next(runner.stream(tiny_engine(), "rest", "hello", Settings(rest_datastore=str(folder))))

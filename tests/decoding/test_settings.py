@@ -5,7 +5,8 @@ from math import inf, nan
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import ABOUT, DEFAULTS, MIN_TEMPERATURE, Settings, SettingsError, check_flag, parsed
+from duoviz.decoding.settings import ABOUT, DEFAULTS, MIN_TEMPERATURE, Settings, check_flag, parsed
+from duoviz.errors import UserError
 
 REFUSED = {
     "max_new_tokens": [0, 1_000_000, None],
@@ -26,7 +27,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_the_settings_name_and_a_long_value_cut(name):
     for value in REFUSED[name]:
-        with pytest.raises(SettingsError, match=rf"(?i){name}\)?: enter .*\.$") as error:
+        with pytest.raises(UserError, match=rf"(?i){name}\)?: enter .*\.$") as error:
             Settings(**{name: value})
         assert len(str(error.value)) < 200
 
@@ -39,7 +40,7 @@ def test_the_lowest_temperature_is_a_limit_of_floats():
 @pytest.mark.parametrize("value", [0, 1, "x", "true", None, []])
 def test_flags_are_true_or_false(value):
     check_flag("raw", True), check_flag("raw", False)
-    with pytest.raises(SettingsError, match="^raw: enter true or false(, not .*)?\\.$"):
+    with pytest.raises(UserError, match="^raw: enter true or false(, not .*)?\\.$"):
         check_flag("raw", value)
 
 
@@ -49,7 +50,7 @@ def test_numbers_as_typed():
     assert [parsed("budget", value) for value in (7, "+7", "-7", None)] == [7, 7, -7, None]
     for text in ("seven", "", "1_0", "٣", "7.0", "0x7", "9" * 5000):
         assert parsed("budget", text) == text
-        with pytest.raises(SettingsError, match="^Draft budget γ .* or a whole number from 1 to 64, not .{2,70}$"):
+        with pytest.raises(UserError, match="^Draft budget γ .* or a whole number from 1 to 64, not .{2,70}$"):
             Settings(budget=parsed("budget", text))
     assert parsed("acceptance", "7") == "7" and parsed("temperature", "0.7") == "0.7" and parsed("seed", 5) == 5
 

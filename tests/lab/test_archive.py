@@ -8,9 +8,9 @@ import zipfile
 
 import pytest
 
+from duoviz.errors import UserError
 from duoviz.lab import files, results
 from duoviz.lab.results import load
-from duoviz.lab.tasks import LabError
 
 REFUSAL = "bad.zip holds no Lab results, or damaged ones"
 FORWARDS_ROW = '{"length": 1, "draft": [1], "target": [1]}\n'
@@ -35,7 +35,7 @@ def bad(finished, tmp_path):
 
 
 def refusal(file):
-    with pytest.raises(LabError) as error:
+    with pytest.raises(UserError) as error:
         load(file)
     assert str(error.value).startswith(REFUSAL) and str(error.value).endswith(".")
     return str(error.value).removeprefix(REFUSAL)
@@ -142,10 +142,12 @@ def test_no_zip_and_no_results(tmp_path, bad):
     with zipfile.ZipFile(file, "w") as out:
         out.writestr("a.txt", "")
     assert refusal(file) == ": it has no environment.json."
-    with pytest.raises(LabError, match=r"nowhere holds no Lab results, or damaged ones: it has no environment\.json\."):
+    with pytest.raises(
+        UserError, match=r"nowhere holds no Lab results, or damaged ones: it has no environment\.json\."
+    ):
         load(tmp_path / "nowhere")
     # What a page is told, it can show.
-    with pytest.raises(LabError, match="^no_where_ holds no Lab results"):
+    with pytest.raises(UserError, match="^no_where_ holds no Lab results"):
         load(tmp_path / "no\nwhere\udcff")
 
 
@@ -163,6 +165,6 @@ def test_damaged_zips_are_read_or_refused(finished, tmp_path):
         try:
             load(file)
             read += 1
-        except LabError as error:
+        except UserError as error:
             assert str(error).startswith(REFUSAL)
     assert 0 < read < 270

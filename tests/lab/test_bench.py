@@ -11,12 +11,12 @@ from duoviz import runner
 from duoviz.decoding.drafter import Drafter
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
+from duoviz.errors import UserError
 from duoviz.lab.bench import bench, jobs_of, lengths, seconds_left, verdict
 from duoviz.lab.environment import environment
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
-from duoviz.lab.tasks import LabError
 from tests.children import measure
 from tests.lab.asked import QUESTIONS, TOKENS
 from tests.starts import start
@@ -104,7 +104,7 @@ def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_ba
     out = tmp_path / "out"
     plan = make_plan(quick=True, file=questions, methods=["vanilla"], max_new_tokens=TOKENS)
     for gone in ("Warming up", "Figure 1", "Vanilla"):
-        with pytest.raises(LabError, match="out: No such file or directory"), opened(out) as folder:
+        with pytest.raises(UserError, match="out: No such file or directory"), opened(out) as folder:
             for progress in bench(tiny_engine(), plan, folder):
                 if progress.text.startswith(gone):
                     shutil.rmtree(out)
@@ -130,13 +130,13 @@ def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_pa
 
 
 def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions, tmp_path):
-    with pytest.raises(LabError, match=r"a different max new tokens \(12, now 9\): choose another folder"):
+    with pytest.raises(UserError, match=r"a different max new tokens \(12, now 9\): choose another folder"):
         run(finished, make_plan(quick=True, file=questions, max_new_tokens=9))
     namesake = tmp_path / questions.name
     namesake.write_text(questions.read_text() + "\n")
-    with pytest.raises(LabError, match=rf"source \({questions.name} SHA-256 \w+, now {questions.name} "):
+    with pytest.raises(UserError, match=rf"source \({questions.name} SHA-256 \w+, now {questions.name} "):
         run(finished, make_plan(quick=True, file=namesake, max_new_tokens=TOKENS))
-    with opened(finished), pytest.raises(LabError, match="Another run is writing"), opened(finished):
+    with opened(finished), pytest.raises(UserError, match="Another run is writing"), opened(finished):
         pass
 
 

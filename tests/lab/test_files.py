@@ -8,11 +8,11 @@ from io import BytesIO
 import pytest
 
 from duoviz.__main__ import main
+from duoviz.errors import UserError
 from duoviz.lab import results
 from duoviz.lab.files import plain_name, write_atomically
 from duoviz.lab.results import load, opened, zipped
 from duoviz.lab.shipping import ship
-from duoviz.lab.tasks import LabError
 
 READ = ["environment.json", "plan.json", "failed.jsonl", "forwards.jsonl", "answers/vanilla.jsonl"]
 MADE = ["report.html", "tables/checks.csv", "figures/time.html"]
@@ -54,14 +54,14 @@ def test_a_link_or_a_pipe_is_told_and_left_as_it_is(folder, tmp_path, capsys, na
     spoil(folder / name)
     before = {file: file.read_bytes() for file in tmp_path.glob("**/elsewhere*") if file.is_file()}
     told = f"mine have a link or a pipe named {os.path.dirname(name) if spoil is a_linked_folder else name}: remove it"
-    with pytest.raises(LabError, match=told):
+    with pytest.raises(UserError, match=told):
         zipped(folder)
-    with pytest.raises(LabError, match=told), opened(folder):
+    with pytest.raises(UserError, match=told), opened(folder):
         pass
     if name in READ:
-        with pytest.raises(LabError, match=told):
+        with pytest.raises(UserError, match=told):
             load(folder)
-        with pytest.raises(LabError, match=told):
+        with pytest.raises(UserError, match=told):
             ship(folder, tmp_path / "out", "here")
         assert main(["bench", "--beside", str(folder), "--out", str(tmp_path / "out")]) == 1
         assert told in capsys.readouterr().err
@@ -101,7 +101,7 @@ def test_a_lock_that_is_a_link_is_not_followed(folder, tmp_path):
     (folder / results.LOCK).unlink(missing_ok=True)
     (folder / results.LOCK).symlink_to(tmp_path / "secret")
     assert not results.is_being_written(folder)
-    with pytest.raises(LabError, match="The results cannot be written to"), opened(folder):
+    with pytest.raises(UserError, match="The results cannot be written to"), opened(folder):
         pass
     assert (tmp_path / "secret").read_text() == "secret"
 

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from duoviz.errors import UserError
 from duoviz.lab import figures, paper, paying
 from duoviz.lab.course import cost_models
 from duoviz.lab.figures import figure_3, figure_4, time_split
@@ -15,7 +16,6 @@ from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
 from duoviz.lab.report import first_view, report_html, sections, table_latex
 from duoviz.lab.results import load, zipped
 from duoviz.lab.tables import Table
-from duoviz.lab.tasks import LabError
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
 from duoviz.lab.values import Value, acceptance, phi, rows_of
 
@@ -140,7 +140,7 @@ def test_a_row_with_something_wrong_in_it_is_refused(finished, tmp_path, path, v
         place = place[step]
     place[last] = value
     file.write_text(json.dumps(row) + "\n")
-    with pytest.raises(LabError, match="holds no Lab results"):
+    with pytest.raises(UserError, match="holds no Lab results"):
         load(tmp_path)
 
 

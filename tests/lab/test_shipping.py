@@ -122,11 +122,11 @@ def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys
 
 
 def test_a_page_without_a_place_for_the_table_is_told(finished):
-    with pytest.raises(shipping.LabError, match="has no place for the table"):
+    with pytest.raises(shipping.UserError, match="has no place for the table"):
         with_speeds("no markers", load(finished))
 
 
 def test_a_run_that_goes_on_is_not_shipped(finished, tmp_path):
     copy = shutil.copytree(finished, tmp_path / "copy")
-    with opened(copy), pytest.raises(shipping.LabError, match="A run is writing to"):
+    with opened(copy), pytest.raises(shipping.UserError, match="A run is writing to"):
         ship(copy, tmp_path, "here")

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from duoviz.lab.tasks import TASKS, LabError, own_questions, read_questions
+from duoviz.errors import UserError
+from duoviz.lab.tasks import TASKS, own_questions, read_questions
 
 
 def test_each_task_has_twelve_prompts_of_ours_in_spec_benchs_format():
@@ -47,7 +48,7 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
     file.write_bytes(mark + b'\n{"turns": ["a", "b"]}')
     assert [(q.id, q.turns) for q in read_questions(file)] == [(2, ("a", "b"))]
     file.write_bytes("one\n".encode("utf-16"))
-    with pytest.raises(LabError, match="has a line 1 that is no text in UTF-8: save it as UTF-8"):
+    with pytest.raises(UserError, match="has a line 1 that is no text in UTF-8: save it as UTF-8"):
         read_questions(file)
 
 
@@ -80,7 +81,7 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
 def test_other_files_are_refused_in_one_sentence(content, sentence, tmp_path):
     file = tmp_path / "question.jsonl"
     file.write_text(content)
-    with pytest.raises(LabError, match=re.escape(sentence)):
+    with pytest.raises(UserError, match=re.escape(sentence)):
         read_questions(file)
-    with pytest.raises(LabError, match="cannot be read"):
+    with pytest.raises(UserError, match="cannot be read"):
         read_questions(tmp_path / "nowhere.jsonl")

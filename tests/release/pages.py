@@ -11,6 +11,7 @@ from jinja2 import FileSystemLoader
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, exponential_tilt
+from duoviz.errors import UserError
 from duoviz.lab import paper
 from duoviz.lab.course import works_beside
 from duoviz.lab.environment import IN_TURN, TOGETHER
@@ -30,7 +31,7 @@ from duoviz.lab.prediction import (
 from duoviz.lab.report import TEMPLATES
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, LabError, task_name
+from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, task_name
 from duoviz.lab.values import Value, acceptance, phi, rows_of, speeds, tasks_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->", "<!-- end of speeds -->"
@@ -50,18 +51,18 @@ TEMPLATE = HERE.get_template("results.md", globals={"markdown": markdown})
 
 
 def with_speeds(text: str, results: Results) -> str:
-    """A README with what stands between its markers made anew. Raises LabError."""
+    """A README with what stands between its markers made anew. Raises UserError."""
     if not results.rows:
-        raise LabError("These results have no answers.")
+        raise UserError("These results have no answers.")
     return replaced(text, BEGIN, summary(results), END)
 
 
 def replaced(text: str, begin: str, part: str, end: str) -> str:
-    """The text with another part between two lines. Raises LabError where it lacks one."""
+    """The text with another part between two lines. Raises UserError where it lacks one."""
     before, begun, rest = text.partition(begin)
     _, ended, after = rest.partition(end)
     if not begun or not ended:
-        raise LabError(f"The page has no place for the table: it needs the lines {begin} and {end}.")
+        raise UserError(f"The page has no place for the table: it needs the lines {begin} and {end}.")
     return f"{before}{begin}\n{part}\n{end}{after}"
 
 

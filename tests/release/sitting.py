@@ -35,14 +35,14 @@ def record(engine: Engine, sitting: Path, settings: Settings) -> None:
 
 
 def measure(engine: Engine, sitting: Path, plan: Plan) -> None:
-    """Measure of the Lab what the sitting does not hold. Raises LabError."""
+    """Measure of the Lab what the sitting does not hold. Raises UserError."""
     with opened(sitting / NAME) as folder:
         for progress in bench(engine, plan, folder):
             print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
 
 
 def put(sitting: Path, root: Path) -> None:
-    """Put what was made into a clone, and write what tells of it. Raises LabError."""
+    """Put what was made into a clone, and write what tells of it. Raises UserError."""
     traces, results = root / "assets" / "traces", root / "assets" / "results"
     for name in recordings.PROMPTS:
         shutil.copytree(sitting / name, traces / name, dirs_exist_ok=True)

@@ -9,7 +9,8 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.settings import Settings
-from duoviz.trace.reading import TraceError, parse_trace, read_trace
+from duoviz.errors import UserError
+from duoviz.trace.reading import parse_trace, read_trace
 from tests.tiny import tiny_engine
 from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
 
@@ -20,7 +21,7 @@ def trace():
 
 
 def refusal(text):
-    with pytest.raises(TraceError) as error:
+    with pytest.raises(UserError) as error:
         parse_trace(text, "x.json")
     sentence = str(error.value)
     assert sentence.startswith("x.json ") and sentence.endswith(".") and "\n" not in sentence
@@ -101,5 +102,5 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         (huge, "has 51 MB, and a trace may have at most 50 MB"),
         (binary, "cannot be read"),
     ):
-        with pytest.raises(TraceError, match=sentence):
+        with pytest.raises(UserError, match=sentence):
             read_trace(path)

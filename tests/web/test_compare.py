@@ -8,8 +8,9 @@ import pytest
 
 from duoviz import runs
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.errors import UserError
 from duoviz.web.limits import Limits
 from duoviz.web.pages.compare import asked, lanes_of
 from duoviz.workers.tasks import Comparison
@@ -51,7 +52,7 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
     assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
     assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
-    with pytest.raises(SettingsError, match="Draft budget γ .*enter auto or a whole number from 1 to 64, not 'much'"):
+    with pytest.raises(UserError, match="Draft budget γ .*enter auto or a whole number from 1 to 64, not 'much'"):
         asked(Limits(), **sent(second_budget="much"))
 
 

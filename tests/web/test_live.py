@@ -6,7 +6,8 @@ import weakref
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings, SettingsError
+from duoviz.decoding.settings import Settings
+from duoviz.errors import UserError
 from duoviz.recordings import PROMPT
 from duoviz.web.app import build_app
 from duoviz.web.limits import Limits
@@ -27,7 +28,7 @@ def test_the_page_sends_numbers_as_floats_and_text():
 
 
 def test_no_visitor_of_a_space_names_a_folder():
-    with pytest.raises(SettingsError, match="On this Space REST uses the shipped datastore"):
+    with pytest.raises(UserError, match="On this Space REST uses the shipped datastore"):
         settings_from(Limits(on_space=True), **SENT | {"rest_datastore": "/etc"})
     assert settings_from(Limits(), **SENT | {"rest_datastore": "mine"}).rest_datastore == "mine"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
+from duoviz.errors import UserError
 from duoviz.lab.plan import make_plan
 from duoviz.lab.results import load, zipped
 from duoviz.lab.rows import key
 from duoviz.lab.shipping import ship
-from duoviz.lab.tasks import LabError
 from duoviz.web import results_store
 from duoviz.web.app import build_app
 from duoviz.web.pages import results as page
@@ -252,7 +252,7 @@ def test_what_is_loaded_replaces_nothing(finished, tmp_path):
 def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path / "file"))
-    with pytest.raises(LabError, match="The results cannot be kept in .*: Not a directory"):
+    with pytest.raises(UserError, match="The results cannot be kept in .*: Not a directory"):
         keep_loaded(tmp_path / "file")
 
 

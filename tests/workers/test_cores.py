@@ -2,7 +2,7 @@
 
 import pytest
 
-from duoviz.decoding.settings import SettingsError
+from duoviz.errors import UserError
 from duoviz.workers.local import number_of_workers, shares
 
 
@@ -33,5 +33,5 @@ def test_the_number_of_workers(chosen, cores, expected, monkeypatch):
 
 @pytest.mark.parametrize("chosen", ["0", "3", "-1", "many", "1.5", "²", "9" * 5000])
 def test_a_number_that_cannot_be_is_told(chosen):
-    with pytest.raises(SettingsError, match="Places: enter auto or 1 to 2, for each needs a core, not"):
+    with pytest.raises(UserError, match="Places: enter auto or 1 to 2, for each needs a core, not"):
         number_of_workers(chosen, 2)

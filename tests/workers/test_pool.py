@@ -5,9 +5,10 @@ import threading
 import pytest
 
 from duoviz.decoding.settings import Settings
+from duoviz.errors import UserError
 from duoviz.runs import Lane
 from duoviz.workers.pool import Pool, WorkerSlot
-from duoviz.workers.request_queue import Job, QueueFull, RequestQueue
+from duoviz.workers.request_queue import Job, RequestQueue
 from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, WorkerDied, WorkerGone
 from duoviz.workers.worker import Worker
 from tests.tiny import tiny_engine
@@ -209,7 +210,7 @@ def test_a_machine_that_leaves_is_done_without(make):
     stays.worker.close()
     wait_until(lambda: third.future.done())
     assert third.error == "No machine is left to run this: start the server again."
-    with pytest.raises(QueueFull, match="No machine is left"):
+    with pytest.raises(UserError, match="No machine is left"):
         pool.submit(run_of())
 
 

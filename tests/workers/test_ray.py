@@ -6,7 +6,7 @@ from functools import partial
 import psutil
 import pytest
 
-from duoviz.decoding.settings import SettingsError
+from duoviz.errors import UserError
 from duoviz.workers import ray as ray_module
 from duoviz.workers.ray import cluster_slots
 from tests.tiny import tiny_engine
@@ -55,5 +55,5 @@ def test_two_workers_stream_at_once_one_is_stopped_and_one_killed(pool):
 
 def test_without_ray_or_a_cluster_one_sentence_says_what_to_do(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
-    with pytest.raises(SettingsError, match=r"needs? Ray|pip install \.\[cluster\]"):
+    with pytest.raises(UserError, match=r"needs? Ray|pip install \.\[cluster\]"):
         ray_module.connect("local")

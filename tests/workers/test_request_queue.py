@@ -5,7 +5,8 @@ from itertools import count
 import pytest
 
 from duoviz.decoding.settings import Settings
-from duoviz.workers.request_queue import Bounds, Client, Job, QueueFull, RequestQueue
+from duoviz.errors import UserError
+from duoviz.workers.request_queue import Bounds, Client, Job, RequestQueue
 from duoviz.workers.tasks import Comparison, Run
 
 QUEUE_LENGTH = Bounds().length
@@ -28,13 +29,13 @@ def admitted(queue, address):
     for number in count():
         try:
             queue.add(job(f"{address} {number}", address))
-        except QueueFull as full:
+        except UserError as full:
             return number, str(full)
 
 
 def test_a_visitor_has_two_workers_wherever_it_is():
     queue = filled(job("ann", "1"), job("ann", "2"))
-    with pytest.raises(QueueFull, match="2 of your runs are already waiting: stop one"):
+    with pytest.raises(UserError, match="2 of your runs are already waiting: stop one"):
         queue.add(job("ann", "3"))
     queue.remove(queue.jobs[0])
     queue.add(job("ann", "1"))
@@ -54,7 +55,7 @@ def test_a_class_behind_one_address_has_workers_and_leaves_as_many():
 def test_the_queue_is_bounded_and_on_ones_own_machine_any_session_may_fill_it(on_a_space):
     addresses = [f"address {number}" if on_a_space else None for number in range(QUEUE_LENGTH)]
     queue = filled(*(job(f"session {number}", address) for number, address in enumerate(addresses)))
-    with pytest.raises(QueueFull, match="The line is full: try again in a few minutes."):
+    with pytest.raises(UserError, match="The line is full: try again in a few minutes."):
         queue.add(job("late"))
     queue.remove(queue.jobs[3])
     queue.add(job("late"))

@@ -11,9 +11,10 @@ from urllib.parse import quote, urlencode
 
 from duoviz import runs
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import DEFAULTS, Settings, SettingsError
+from duoviz.decoding.settings import DEFAULTS, Settings
+from duoviz.errors import UserError
 from duoviz.recordings import ENDING, PLACES
-from duoviz.trace.reading import TraceError, read_trace
+from duoviz.trace.reading import read_trace
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.page import read_page
 from duoviz.web.lessons.text import (
@@ -66,7 +67,7 @@ def collect(mistakes: list[str], read: Callable[..., Content], *arguments: objec
     """What `read` gives, or None and its mistake."""
     try:
         return read(*arguments)
-    except (LessonError, TraceError) as error:
+    except (LessonError, UserError) as error:
         mistakes.append(str(error))
         return None
 
@@ -116,7 +117,7 @@ def live_link(chosen: str, prompt: str) -> str:
     try:
         runs.check_method(values.get("method"))
         Settings(**{name: typed(text) for name, text in values.items() if name != "method"})
-    except SettingsError as error:
+    except UserError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}") from None
     return "#tab=live&" + urlencode(values | {"prompt": prompt, "autoplay": "true"}, safe="", quote_via=quote)
 

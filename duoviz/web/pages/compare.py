@@ -105,7 +105,7 @@ def title(method: str, settings: Settings) -> str:
 
 
 def asked(limits: Limits, *, prompt, pair, raw, repeats, like_for_like, **settings) -> Comparison:
-    """The comparison that the page or a client asks for. Raises SettingsError."""
+    """The comparison that the page or a client asks for. Raises UserError."""
     check_flag("like_for_like", like_for_like)
     common = {name: value for name, value in settings.items() if name.partition("_")[0] not in SIDES}
     methods, sides = [], []

@@ -19,7 +19,7 @@ from duoviz.errors import UserError
 from duoviz.lab.files import telling
 from duoviz.lab.plan import QUICK, Progress, make_plan
 from duoviz.lab.results import is_being_written, load, zipped
-from duoviz.lab.tasks import TASKS, LabError
+from duoviz.lab.tasks import TASKS
 from duoviz.models.registry import PAIRS, first_pair
 from duoviz.web.components import ResultsView, view_value
 from duoviz.web.ending import scratch_folder
@@ -175,11 +175,11 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     scratch = scratch_folder()
 
     def files_of(names: object) -> list[tuple[str, Path]]:
-        """Those of the names that there are, each once. Raises LabError."""
+        """Those of the names that there are, each once. Raises UserError."""
         by_name = available(recorded_only=recorded_only)
         files = [(name, by_name[name]) for name in texts_in(names) if name in by_name]
         if len(files) > MOST:
-            raise LabError(f"Results shown: choose at most {MOST}.")
+            raise UserError(f"Results shown: choose at most {MOST}.")
         return files
 
     def look(names: list[str]) -> Updates:
@@ -189,7 +189,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         updates: Updates = {chosen: gr.update(choices=choices, value=names)}
         try:
             return updates | board.filled(view_of("first", files_of(names)), None)
-        except LabError as error:
+        except UserError as error:
             return updates | {board.status: mistake(str(error))}
 
     def show(names: list[str], name: str) -> Updates:
@@ -197,14 +197,14 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         try:
             files = files_of(names)
             updates = board.filled(view_of("first", files), view_of("parts", files), name)
-        except LabError as error:
+        except UserError as error:
             return {board.status: mistake(str(error))}
         # What could be saved now would be out of date with the next answer.
         if not files or is_being_written(files[0][1]):
             return updates | {download: gr.update(interactive=False)}
         try:
             kept = as_zip(files[0][1], scratch / files[0][0])
-        except LabError as error:
+        except UserError as error:
             return updates | {board.status: mistake(str(error)), download: gr.update(interactive=False)}
         return updates | {download: gr.update(value=str(kept), interactive=True)}
 
@@ -212,7 +212,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
         """The part with this name, or none."""
         try:
             return board.opened((view_of("parts", files_of(names)) or {}).get(name))
-        except LabError as error:
+        except UserError as error:
             return {board.status: mistake(str(error))}
 
     outputs = [*board.components, download]
@@ -228,7 +228,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
 
 
 def as_zip(path: Path, folder: Path) -> Path:
-    """The results as a zip that may be sent, in this folder. Raises LabError."""
+    """The results as a zip that may be sent, in this folder. Raises UserError."""
     with telling(folder):
         folder.mkdir(exist_ok=True)
         if path.is_file():
@@ -245,7 +245,7 @@ def take_in(path: str | None, chosen: object) -> tuple[object, object]:
     try:
         load(Path(path))
         name = keep_loaded(Path(path))
-    except LabError as error:
+    except UserError as error:
         return gr.skip(), mistake(str(error))
     return gr.update(choices=list(available(recorded_only=False)), value=[*texts_in(chosen), name][-MOST:]), ""
 
@@ -287,9 +287,9 @@ def connect(hardware: Hardware, inputs: dict, *, go, halt, chosen, part, downloa
 
 
 def checked(what: str, values: object) -> list[str]:
-    """What was ticked. Raises LabError where nothing is."""
+    """What was ticked. Raises UserError where nothing is."""
     if not (ticked := texts_in(values)):
-        raise LabError(f"Choose at least one {what}.")
+        raise UserError(f"Choose at least one {what}.")
     return ticked
 
 

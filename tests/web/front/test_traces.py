@@ -7,8 +7,9 @@ import random
 import pytest
 
 from duoviz.decoding import METHODS
+from duoviz.errors import UserError
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import TraceError, parse_trace
+from duoviz.trace.reading import parse_trace
 from tests.node import evaluate
 from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
 from tests.web.front.runs import recorded
@@ -66,7 +67,7 @@ READ = """async (texts) => {
 def accepted(text):
     try:
         parse_trace(text, "x")
-    except TraceError as error:
+    except UserError as error:
         return str(error)
 
 
