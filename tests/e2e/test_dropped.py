@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from duoviz.recordings import STORY
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import ask_for_a_race, is_at, open_live, press, press_endless, wait_for_iterations
+from tests.e2e.pages import ask_for_a_race, is_at, move_to, open_live, press, press_endless, wait_for_iterations
 
 CUT_OFF = "The page was reloaded during the {}; the earlier part is kept."
 
@@ -96,3 +97,62 @@ def test_a_race_comes_back_on_the_tab_that_was_open(page, line):
     assert race.locator(".dv-token").count() > 0
     choose_tab(page, "Learn")
     is_at(course, page=2)
+
+
+def test_a_recording_a_file_and_what_stands_over_them_are_where_they_were(page, shipped):
+    dv, story, first = (page.locator(f"#visualizer .{name}") for name in ("dv", "dv-story", "dv-first"))
+    open_live(page, shipped)
+    page.locator("#method").get_by_text("DuoTree", exact=True).click()
+    is_at(dv, state="recording", method="duotree")
+    move_to(page, 4)
+    page.reload()
+    is_at(dv, state="recording", method="duotree", shown=4)
+    press(page, "How it works")
+    is_at(story, stop=1)
+    story.get_by_role("button", name="Step forward", exact=True).click()
+    is_at(story, stop=2)
+    page.reload()
+    is_at(story, stop=2)
+    page.keyboard.press("Escape")
+    press(page, "Side by side")
+    expect(first).to_be_visible()
+    page.reload()
+    expect(first).to_contain_text("DuoTree")
+    page.keyboard.press("Escape")
+    dv.locator("input[type=file]").set_input_files(STORY / "vanilla.duoviz.json")
+    is_at(dv, file="yes", state="done")
+    move_to(page, 5)
+    page.reload()
+    is_at(dv, file="yes", state="done", method="vanilla", shown=5)
+
+
+def test_a_game_goes_on_in_its_round_and_counts_what_was_guessed(page, shipped):
+    game = page.locator(".dg")
+
+    def play_round():
+        for _ in range(3):
+            page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        expect(game.locator(".dg-told")).to_contain_text("in one forward pass")
+
+    page.goto(f"{shipped}#tab=learn&draft=7")
+    expect(game.locator(".dg-option")).to_have_count(5)
+    play_round()
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    text = game.locator(".dg-text").text_content()
+    page.reload()
+    expect(game.locator(".dg-where")).to_have_text("Round 2 of 8")
+    expect(game.locator(".dg-slot[data-status=pending]")).to_have_count(1)
+    expect(game.locator(".dg-text")).to_have_text(text)
+    # The last of a round's guesses is made; the rest of them, and at the end all rounds count.
+    for _ in range(2):
+        page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    for _ in range(6):
+        page.keyboard.press("Enter")
+        play_round()
+    page.keyboard.press("Enter")
+    expect(game.locator(".dg-rounds tbody tr").first.locator("td")).to_have_count(8)
+    page.reload()
+    expect(game.locator(".dg-rounds tbody tr").first.locator("td")).to_have_count(8)

@@ -13,14 +13,14 @@ export function start({ element, props, trigger, methods }) {
   know(methods);
   const root = element.querySelector(".dl-root");
   const [lessons, games] = props.recorded;
-  const begin = takeLeft(KEY);
-  let place = begin;
-  leave(KEY, () => place);
+  const left = takeLeft(KEY);
+  let [place, game] = [left?.place ?? null, null];
+  leave(KEY, () => ({ place, game: game?.left() }));
   page.placeInCourse = () => [place.lesson, place.page];
   import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
     const moved = (to) => { place = to; trigger("moved"); };
     const fetchTrace = (method) => fetchRecording(lessons[method]);
-    mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin });
-    const game = mountGame(root, () => fetchRecording(games.duotree));
+    mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin: place });
+    game = mountGame(root, () => fetchRecording(games.duotree), left);
   });
 }

@@ -1,7 +1,7 @@
 // The visualizer on a page. Its values are JSON strings: batches {run, seq, events} of a run, or a {view} that a link
 // asks for.
 
-import { createOpening, eventsOfLeft, GONE, leftOf } from "../visualizer/opening.js";
+import { createOpening, eventsOfLeft, GONE, leftOf, leftOfFile } from "../visualizer/opening.js";
 import { know } from "../visualizer/methods.js";
 import { leave, takeLeft } from "../visualizer/left.js";
 import { mount } from "../visualizer/mount.js";
@@ -33,8 +33,13 @@ export function start({ element, props, methods }) {
   // The element's own id is another one each time the page is loaded.
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const left = takeLeft(key);
-  leave(key, () => leftOf(shown.run, shown.state.shown, receiver.isOpen()), {});
-  let isRestored = Boolean(left?.trace);
+  leave(key, () => ({
+    run: leftOf(shown.run, shown.state.shown, receiver.isOpen()), file: leftOfFile(shown.state),
+    // Behind the first screen none is followed yet.
+    recording: shown.state.recorded ? [first.isOpen() ? null : shown.state.shown, shown.state.header.method] : null,
+    story: story.stop(), first: first.isOpen(),
+  }), { run: {} });
+  let isRestored = Boolean(left?.run?.trace ?? left?.file);
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
   const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() || first.isOpen() };
   const opening = createOpening(receiver, props.opening.addresses, about);
@@ -44,11 +49,20 @@ export function start({ element, props, methods }) {
   passFocus(root);
   foldForRuns(root);
   startFromChips();
-  eventsOfLeft(left).then((events) => {
-    isRestored = events !== null;
-    if (isRestored && !receiver.isOpen()) events.forEach(receiver.send);
-    const opens = !story.openLinked() && showsNone() && opensItself() ? first.open() : null;
-    if (!isRestored) Promise.resolve(opens).then(opening.begin).then(() => left && receiver.send({ type: "status", text: GONE }));
+  // What stood over the stage before, or what the link or a first visit opens.
+  const coverAgain = () => {
+    if (left?.recording) first.of(left.recording[1]);
+    if (left?.story) story.open(left.story);
+    else if (left?.first || ((left || !story.openLinked()) && showsNone() && opensItself())) return first.open();
+    return null;
+  };
+  const begin = () => (left?.recording ? opening.at(...left.recording) : opening.begin());
+  Promise.all([left?.run, left?.file].map(eventsOfLeft)).then(([run, file]) => {
+    isRestored = run !== null || file !== null;
+    if (run && !receiver.isOpen()) run.forEach(receiver.send);
+    if (file) shown.showFile(file);
+    const opens = Promise.resolve(coverAgain());
+    if (!isRestored) opens.then(begin).then(() => left?.run && receiver.send({ type: "status", text: GONE }));
   });
   return (text) => {
     const value = JSON.parse(text);
@@ -58,7 +72,7 @@ export function start({ element, props, methods }) {
       if (run !== before) uncover();
       return;
     }
-    if (storyIn(location.hash).stop === null) uncover();
+    if (!value.view.isLeft && storyIn(location.hash).stop === null) uncover();
     receiver.holdNext(value.view.iteration);
     opening.setPrompt(value.view.prompt);
     if (value.view.recording !== null) opening.at(value.view.recording, value.view.method);

@@ -34,10 +34,13 @@ const aboutWords = ({ header }) => (
   + `The options are the draft's likeliest in a recorded run of ${aboutOf(header).title}.`
 );
 
-function createPlay({ tokens, rounds }, { show, end }) {
+// left: what `left` gave of a game that is past on with.
+function createPlay({ tokens, rounds }, { show, end }, left) {
   const [verdicts, drafted] = [[], []];
   const board = createBoard(tokens, { choose, goOn });
-  let picks = [], step = "choose", since = 0, taken = 0, choices = 0;
+  // The options chosen, and null for each time that the visitor went on.
+  const acts = [];
+  let picks = [], step = "choose", since = 0, taken = left?.taken ?? 0, choices = 0;
   const round = () => rounds[verdicts.length];
 
   function ask() {
@@ -56,6 +59,7 @@ function createPlay({ tokens, rounds }, { show, end }) {
     if (step !== "choose" || number > options.length) return;
     taken += performance.now() - since;
     choices += 1;
+    acts.push(number);
     const isStopped = number === options.length;
     picks.push(isStopped ? null : options[number].id);
     if (!isStopped && picks.length < PLACES) return ask();
@@ -72,14 +76,24 @@ function createPlay({ tokens, rounds }, { show, end }) {
     board.show(current, picks, { verdict, sentences, label: round() ? "Next round" : "See the result" });
   }
   function goOn() {
+    if (step === "choose" || step === "end") return;
+    acts.push(null);
     if (step === "check") check();
-    else if (step === "read" && round()) begin();
-    else if (step === "read") end({ verdicts, drafted, seconds: taken / choices / 1000 });
+    else if (round()) begin();
+    else {
+      step = "end";
+      end({ verdicts, drafted, seconds: taken / choices / 1000 });
+    }
   }
-  return { node: board.node, begin, choose, goOn };
+  function start() {
+    begin();
+    for (const act of left?.acts ?? []) if (act === null) goOn(); else choose(act);
+  }
+  return { node: board.node, start, choose, goOn, left: () => ({ acts, taken }) };
 }
 
-export function mountGame(root, fetchTrace) {
+// left: of the page before a reload, null where there was none: `game` is what `left` gave.
+export function mountGame(root, fetchTrace, left) {
   const heading = el("h3", { tabindex: "-1" }, "You be the draft");
   const [where, about] = [el("span", { class: "dg-where" }), el("p", { class: "dg-about" })];
   const body = el("div", { class: "dg-body" });
@@ -95,23 +109,22 @@ export function mountGame(root, fetchTrace) {
     root.querySelector(".dl-body h3")?.focus({ preventScroll: true });
   }
   function showEnd(found, result) {
-    play = null;
     setText(where, "");
     setText(about, "");
     const again = textButton("Play other rounds", () => open());
     body.replaceChildren(endNode({ ...found, ...result }, [again]));
     body.querySelector(".dg-asked").focus({ preventScroll: true });
   }
-  function begin(found) {
+  function begin(found, past) {
     setText(about, aboutWords(found.trace));
     play = createPlay(found, {
       show: (index) => setText(where, `Round ${index + 1} of ${found.rounds.length}`),
       end: (result) => showEnd(found, result),
-    });
+    }, past);
     body.replaceChildren(play.node);
-    play.begin();
+    play.start();
   }
-  async function open(seed = newSeed()) {
+  async function open(seed = newSeed(), past = null) {
     const mine = ++turn;
     play = null;
     root.setAttribute("data-game", seed);
@@ -121,7 +134,7 @@ export function mountGame(root, fetchTrace) {
     heading.focus({ preventScroll: true });
     const trace = await fetchTrace();
     if (mine !== turn) return;
-    if (trace) begin({ trace, seed, ...roundsOf(trace, seed) });
+    if (trace) begin({ trace, seed, ...roundsOf(trace, seed) }, past);
     else setText(about, MISSING);
   }
   function follow() {
@@ -133,6 +146,7 @@ export function mountGame(root, fetchTrace) {
   root.append(node);
   listenToKeys(node, { choose: (number) => play?.choose(number), goOn: () => play?.goOn() });
   addEventListener("hashchange", follow);
-  follow();
-  return { open };
+  if (!left) follow();
+  else if (left.game) open(left.game.seed, left.game);
+  return { open, left: () => play && { seed: Number(root.dataset.game), ...play.left() } };
 }

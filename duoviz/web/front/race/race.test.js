@@ -67,13 +67,15 @@ test("a race that a reload cuts off comes back as far as it came, and says so", 
   assert.ok(canReplay(race));
 });
 
-test("one that has ended is there again, also where the next one waited; another's, or none, is not kept", async () => {
+test("one that has ended is there again, also where the next one waited, and a file's; a recorded one, or none, is not kept", async () => {
   const over = () => raceAfter(beginning(), ...BOTH, ending());
   const [before, race] = [over(), await broughtBack(over(), false)];
   assert.deepEqual([race.phase, race.message, race.result], [before.phase, before.message, before.result]);
   const waiting = await broughtBack(after(over(), { type: "reset" }), true);
   const words = "The page was reloaded before your next race began; this is the one before.";
   assert.deepEqual([waiting.phase, waiting.message], ["done", words]);
+  const opened = await broughtBack(raceAfter(beginning({ recorded: true, file: "a.json" }), ...BOTH, ending()), false);
+  assert.deepEqual([opened.phase, opened.recorded, opened.file], ["done", true, "a.json"]);
   const recorded = raceAfter(beginning({ recorded: true }), ...BOTH, ending());
   for (const none of [recorded, emptyRace()]) {
     assert.equal(leftOf(none, false), null);

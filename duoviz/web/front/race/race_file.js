@@ -40,22 +40,24 @@ export function eventsOfRace({ lanes, repeats, recordings, result }, { file = nu
 
 const CUT_OFF = "The page was reloaded during the race; the earlier part is kept.";
 const NOT_BEGUN = "The page was reloaded before your next race began; this is the one before.";
-export const GONE = "The page was reloaded, and your race was lost. Press Race to run it again.";
+export const GONE = "The page was reloaded, and your race was lost. Press Race to run it again, or open its file again.";
 
-// What of a race is left to the page that comes: null where there is none of the visitor's, nor is one waited for.
+// What of a race is left to the page that comes: null where there is neither one of the visitor's nor a file's, nor is
+// one waited for.
 export function leftOf(race, isOpen) {
-  const own = race.lanes.length && !race.recorded && race.file === null ? raceOf(race) : null;
-  return own || isOpen ? { race: own, told: !isOpen ? null : race.result ? NOT_BEGUN : CUT_OFF } : null;
+  const { file } = race;
+  const own = race.lanes.length && (!race.recorded || file !== null) ? raceOf(race) : null;
+  return own || isOpen ? { race: own, file, told: !isOpen ? null : race.result ? NOT_BEGUN : CUT_OFF } : null;
 }
 
 // The events of a race that was left; none where nothing of it can be shown.
 export async function eventsOfLeft(left) {
   const recordings = left?.race?.recordings ?? [];
   if (!recordings.length || await wrongRecording(recordings) !== null) return [];
-  const [[lanes, ...runs], { told }] = [eventsOfRace(left.race), left];
+  const [[lanes, ...runs], { told }] = [eventsOfRace(left.race, left), left];
   const end = runs.pop();
   const words = told ? [{ type: left.race.result ? "status" : "error", text: told, message: told }] : [];
-  return [{ ...lanes, recorded: false }, ...runs, ...(left.race.result ? [end] : []), ...words];
+  return [{ ...lanes, recorded: left.file !== null }, ...runs, ...(left.race.result ? [end] : []), ...words];
 }
 
 // Whether the parts fit together: two sides come first, every name stands once, and the result is of these lanes and of

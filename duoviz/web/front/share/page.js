@@ -60,8 +60,8 @@ export async function copyLink(values, site) {
   return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link, frame: frameOf(site, fragment) });
 }
 
-const visualizerValue = ({ iteration = null, recording = null, fields: { prompt, method } }) => (
-  spoken({ view: { iteration, recording, prompt, method } }));
+const visualizerValue = ({ iteration = null, recording = null, isLeft = false, fields: { prompt, method } }) => (
+  spoken({ view: { iteration, recording, isLeft, prompt, method } }));
 
 // Whether a link starts its run: not where what it sets would make the page fetch models or read a folder.
 const reaches = ({ fields }, page) => page.reaching.some((name) => fields[name] !== page.fields[name].default);
@@ -130,8 +130,8 @@ export function leftOf(values, site) {
 
 // link: the view that the link asks for, null where it asks for none.
 function outputsAfter({ views, tab }, link, site) {
-  const of = Object.fromEntries(views.map((view) => [view.tab, view]));
-  if (link) of[link.tab] = { ...link, fields: (of[link.tab] ?? link).fields };
+  const of = Object.fromEntries(views.map((view) => [view.tab, { ...view, isLeft: true }]));
+  if (link) of[link.tab] = { iteration: link.iteration, isLeft: true, fields: (of[link.tab] ?? link).fields };
   return outputs(of, { tab }, site);
 }
 

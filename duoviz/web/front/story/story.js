@@ -11,7 +11,7 @@ import { createTeller } from "./teller.js";
 export const TOLD = "duodecoding";
 export const ALONE = "vanilla";
 
-export const NO_STORY = { isOpen: () => false, close() {}, open() {}, openLinked: () => false };
+export const NO_STORY = { isOpen: () => false, stop: () => null, close() {}, open() {}, openLinked: () => false };
 
 const SEEN_KEY = "duoviz story";
 // What Escape closes before the story or the first screen.
@@ -97,5 +97,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   listenToKeys(() => isOpen && teller.node.checkVisibility(), {
     " ": teller.toggle, ArrowLeft: teller.back, ArrowRight: teller.forward, Escape: () => close(button),
   });
-  return { isOpen: () => isOpen, close, open, openLinked };
+  // The one that is told; null where it is not open.
+  const stop = () => (isOpen ? Number(teller.node.dataset.stop) : null);
+  return { isOpen: () => isOpen, stop, close, open, openLinked };
 }

@@ -139,5 +139,5 @@ export function mount(root, feed, options = {}) {
     frames.stop();
     root.remove();
   };
-  return { destroy, show: actions.choose, state, run: source.own };
+  return { destroy, show: actions.choose, showFile: source.showFile, state, run: source.own };
 }

@@ -8,7 +8,7 @@ import { eventsOf } from "./state.js";
 
 const CUT_OFF = "The page was reloaded during the run; the earlier part is kept.";
 const NOT_BEGUN = "The page was reloaded before your next run began; this is the one before.";
-export const GONE = "The page was reloaded, and your run was lost. Press Generate to run it again.";
+export const GONE = "The page was reloaded, and your run was lost. Press Generate to run it again, or load its file again.";
 
 // What of a run is left to the page that comes: null where it has neither begun nor is waited for.
 export function leftOf(run, shown, isOpen) {
@@ -17,11 +17,15 @@ export function leftOf(run, shown, isOpen) {
   return trace || isOpen ? { trace, last: run.last, shown, told: !isOpen ? null : isOver ? NOT_BEGUN : CUT_OFF } : null;
 }
 
-// The events of a run that was left, held where it was shown; null where nothing of it can be shown.
+// The same of a file that is shown in place of the visitor's own run.
+export const leftOfFile = (state) => (
+  state.file === null || state.recorded ? null : { trace: traceOf(state), file: state.file, shown: state.shown });
+
+// The events of what was left, held where it was shown; null where nothing of it can be shown.
 export async function eventsOfLeft(left) {
   const { trace } = left?.trace ? await readTrace(JSON.stringify(left.trace)) : {};
   if (!trace) return null;
-  const [reset, ...events] = eventsOf(trace, null, left.last ?? undefined);
+  const [reset, ...events] = eventsOf(trace, left.file, left.last ?? undefined);
   const told = left.told ? [{ type: "status", text: left.told }] : [];
   return [reset, { type: "hold", iteration: left.shown }, ...events, ...told];
 }
