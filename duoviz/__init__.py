@@ -18,7 +18,7 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", str(SPINS))
 
 # `open` is not among them: `from duoviz import *` keeps Python's own.
-__all__ = ["Engine", "Lane", "OtherLane", "Race", "Results", "Run", "Settings"]
+__all__ = ["Engine", "Lane", "Race", "Results", "Run", "Settings"]
 __all__ += ["UserError", "bench", "generate", "load_engine", "race", "run"]
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from duoviz.errors import UserError
     from duoviz.notebook import Race, Results, Run
     from duoviz.notebook import open as open
-    from duoviz.runs import Lane, OtherLane
+    from duoviz.runs import Lane
 else:
     # Where each name is from. What decodes is imported with its first use: the page's process never needs it.
     HOMES = {
@@ -37,7 +37,7 @@ else:
         "decoding.settings": ("Settings",),
         "errors": ("UserError",),
         "notebook": ("Race", "Results", "Run", "open"),
-        "runs": ("Lane", "OtherLane"),
+        "runs": ("Lane",),
     }
 
     def __getattr__(name):

@@ -15,7 +15,7 @@ from duoviz.lab.plan import make_plan
 from duoviz.lab.results import opened
 from duoviz.notebook import Race, Results, Run
 from duoviz.notebook import open as open_saved
-from duoviz.runs import Lane, OtherLane
+from duoviz.runs import Lane
 
 # Those of `decoding.METHODS`, for a type checker.
 Method = Literal["vanilla", "speculative", "prompt_lookup", "rest", "lookahead", "duodecoding", "duotree"]
@@ -85,15 +85,14 @@ def bench(
     quick: bool = False,
     table_1: bool = False,
     variants: bool = False,
-    others: Sequence[OtherLane] = (),
     out: str | os.PathLike[str] | None = None,
     report: Callable[[str], object] | None = None,
 ) -> Results:
     """The paper's tables and figures, measured here; the options are those of `duoviz bench`.
 
-    questions: a file of them. others: lanes of other engines, which take turns with ours. out: a folder that keeps each
-    answer as it is finished, and is continued where it holds some; without it only what is returned is kept. report: is
-    given a line after each answer, such as `print`. Raises UserError.
+    questions: a file of them. out: a folder that keeps each answer as it is finished, and is continued where it holds
+    some; without it only what is returned is kept. report: is given a line after each answer, such as `print`. Raises
+    UserError.
     """
     plan = make_plan(
         quick=quick,
@@ -105,7 +104,6 @@ def bench(
         per_task=each,
         variants=variants,
         ablations=not table_1,
-        others=others,
     )
     with TemporaryDirectory() as spare, opened(Path(out) if out else Path(spare, "results")) as folder:
         for progress in measure(engine, plan, folder):

@@ -27,50 +27,51 @@ def baseline(rows: Sequence[dict], cores: str) -> list[dict]:
     return [row for row in rows if row["settings"]["method"] == "vanilla" and row["cores"] == cores]
 
 
-def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
-    """Each method's means over its rounds, with the lowest and the highest tokens a second.
-
-    tps: the tokens of all rounds over their seconds. phi, phi_same_cores: the `speed_up` over vanilla at its best here
-    and on the target's cores; phi_lowest, phi_highest: that of single rounds; None where the rows were disturbed.
-    same_text: in how many rounds it wrote the tokens of that vanilla.
-    """
+def by_lane(rows: Iterable[dict]) -> dict[tuple[str, str], list[dict]]:
+    """The rows of each lane on its cores."""
     lanes: dict[tuple[str, str], list[dict]] = {}
     for row in rows:
         lanes.setdefault((row["method"], row["cores"]), []).append(row)
-    everything = baseline(rows, "auto")
-    return [
-        {
-            "method": method,
-            "cores": cores,
-            "runs": len(mine),
-            "tps": speed(mine),
-            **{name: mean_if_any(row["metrics"][of] for row in mine) for name, of in MEANS.items()},
-            "tps_lowest": min(speeds(mine), default=None),
-            "tps_highest": max(speeds(mine), default=None),
-            "phi": None if disturbed else speed_up(mine, everything),
-            "phi_lowest": None if disturbed else min(speed_ups(mine, everything), default=None),
-            "phi_highest": None if disturbed else max(speed_ups(mine, everything), default=None),
-            "phi_same_cores": None if disturbed else speed_up(mine, baseline(rows, "target")),
-            "same_text": sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything)),
+    return lanes
+
+
+def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
+    """Each method's means over its rounds, with the lowest and the highest tokens a second.
+
+    tps: the tokens of all rounds over their seconds. phi, phi_same_cores: φ over vanilla at its best here and on the
+    target's cores; phi_lowest, phi_highest: that of single rounds; None where the rows were disturbed. same_text: in
+    how many rounds it wrote the tokens of that vanilla.
+    """
+    lines, everything, same_cores = [], baseline(rows, "auto"), baseline(rows, "target")
+    for (method, cores), mine in by_lane(rows).items():
+        speeds = [row["metrics"]["tps"] for row in wrote(mine)]
+        pairs = finished(mine, everything)
+        single = [each for pair in pairs if (each := phi([pair]))]
+        phis = {
+            "phi": phi(pairs),
+            "phi_lowest": min(single, default=None),
+            "phi_highest": max(single, default=None),
+            "phi_same_cores": phi(finished(mine, same_cores)),
         }
-        for (method, cores), mine in lanes.items()
-    ]
+        line = {"method": method, "cores": cores, "runs": len(mine), "tps": speed(mine)}
+        for name, of in MEANS.items():
+            known = [row["metrics"][of] for row in mine if row["metrics"][of] is not None]
+            line[name] = mean(known) if known else None
+        line |= {"tps_lowest": min(speeds, default=None), "tps_highest": max(speeds, default=None)}
+        same = sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything))
+        lines.append(line | (dict.fromkeys(phis) if disturbed else phis) | {"same_text": same})
+    return lines
 
 
-def mean_if_any(values: Iterable[float | None]) -> float | None:
-    """The mean of the values but None."""
-    return mean(known) if (known := [value for value in values if value is not None]) else None
+def wrote(rows: Iterable[dict]) -> list[dict]:
+    """The rows that wrote anything, and so have a speed."""
+    return [row for row in rows if row["metrics"]["tps"] is not None]
 
 
-def speeds(rows: Sequence[dict]) -> list[float]:
-    """The tokens a second of each row that wrote any."""
-    return [row["metrics"]["tps"] for row in rows if row["metrics"]["tps"] is not None]
-
-
-def speed(rows: Sequence[dict]) -> float | None:
+def speed(rows: Iterable[dict]) -> float | None:
     """All tokens over all seconds of the rows that wrote any; None where none did."""
-    wrote = [row["metrics"] for row in rows if row["metrics"]["tps"] is not None]
-    return sum(each["new_tokens"] for each in wrote) / sum(each["wall"] for each in wrote) if wrote else None
+    metrics = [row["metrics"] for row in wrote(rows)]
+    return sum(each["new_tokens"] for each in metrics) / sum(each["wall"] for each in metrics) if metrics else None
 
 
 def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
@@ -79,22 +80,15 @@ def rounds(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dic
     return [(row, partners[key]) for row in rows if (key := (row["prompt"], row["repeat"])) in partners]
 
 
-def speed_up(rows: Sequence[dict], baseline: Sequence[dict]) -> float | None:
-    """φ: the ratio of both speeds over the rounds that both finished, as the Lab has it for a task."""
-    whole = finished(rows, baseline)
-    mine, theirs = (speed([pair[side] for pair in whole]) for side in (0, 1))
-    return mine / theirs if mine and theirs else None
-
-
-def speed_ups(rows: Sequence[dict], baseline: Sequence[dict]) -> list[float]:
-    """φ of each round that both finished."""
-    pairs = [(speed([mine]), speed([theirs])) for mine, theirs in finished(rows, baseline)]
-    return [mine / theirs for mine, theirs in pairs if mine and theirs]
-
-
-def finished(rows: Sequence[dict], baseline: Sequence[dict]) -> list[tuple[dict, dict]]:
+def finished(rows: Sequence[dict], others: Sequence[dict]) -> list[tuple[dict, dict]]:
     """The `rounds` of which neither run was cut."""
-    return [pair for pair in rounds(rows, baseline) if not any(map(was_cut, pair))]
+    return [pair for pair in rounds(rows, others) if not any(map(was_cut, pair))]
+
+
+def phi(pairs: Sequence[tuple[dict, dict]]) -> float | None:
+    """The ratio of both speeds over these rounds, as the Lab has it for a task."""
+    mine, theirs = (speed(pair[side] for pair in pairs) for side in (0, 1))
+    return mine / theirs if mine and theirs else None
 
 
 def against_vanilla(engine: Engine, rows: Sequence[dict]) -> list[dict]:
@@ -213,10 +207,10 @@ def reasons(rows: Sequence[dict]) -> dict[str, list[str]]:
 
 def median_row(rows: Sequence[dict]) -> dict | None:
     """The row that stands for its lane: the one of median speed, of an even number the slower one."""
-    if not (finished := [row for row in rows if row["metrics"]["tps"] is not None]):
+    if not (known := wrote(rows)):
         return None
-    speed = median_low(row["metrics"]["tps"] for row in finished)
-    return next(row for row in finished if row["metrics"]["tps"] == speed)
+    speed = median_low(row["metrics"]["tps"] for row in known)
+    return next(row for row in known if row["metrics"]["tps"] == speed)
 
 
 def run_summary(row: dict | None) -> dict:
@@ -243,11 +237,7 @@ def busy_words(target: Estimate) -> str | None:
 
 def disturbance(rows: Sequence[dict]) -> str | None:
     """Why the rows of a comparison (see `runner.row`) allow no conclusion, in words; None where they do."""
-    by_method: dict[tuple[str, str], list[dict]] = {}
-    for row in rows:
-        if row["metrics"]["tps"] is not None:
-            by_method.setdefault((row["method"], row["cores"]), []).append(row)
-    if not (signs := [sign for mine in by_method.values() if (sign := unsteady(mine) or slowed(mine))]):
+    if not (signs := [sign for mine in by_lane(wrote(rows)).values() if (sign := unsteady(mine) or slowed(mine))]):
         return None
     return (
         f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,9 @@ from duoviz import comparison
 from duoviz.command_line import check_write
 from duoviz.errors import UserError
 from duoviz.lab import results as lab
-from duoviz.lab.values import answer_line
+from duoviz.lab.answers import answer_line
 from duoviz.runs import row, text_of
-from duoviz.trace.exports import csv_lines, csv_table, iteration_rows, perfetto_events, token_rows
+from duoviz.trace.exports import csv_lines, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, parse_object, read_text
 
@@ -25,27 +25,53 @@ if TYPE_CHECKING:
 
     from duoviz.lab.report import Section
 
-# What a file is saved as, by the end of its name.
-RUN_FILES = {
-    ".html": lambda run: run.to_html(),
-    ".csv": lambda run: csv_table(run.trace),
-    ".perfetto.json": lambda run: json.dumps(perfetto_events(run.trace), ensure_ascii=False),
-    ".json": lambda run: json.dumps(run.trace, ensure_ascii=False),
-}
-RACE_FILES = {".csv": lambda race: race.to_csv(), ".json": lambda race: json.dumps(race.file(), ensure_ascii=False)}
-RESULTS_FILES = {
-    ".zip": lambda results: lab.packed(results),
-    ".html": lambda results: results.to_html(),
-    ".csv": lambda results: csv_lines(results.lines()),
-    ".tex": lambda results: results.to_latex(),
-}
+
+class Saved:
+    """What is a table of `lines`, and is written as what a file's name ends with."""
+
+    # What makes the file's content, by the end of its name.
+    files: dict[str, Callable[[Any], str | bytes]]
+
+    def lines(self) -> list[dict]:
+        """The table's lines, by column."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table."""
+        return frame(self.lines())
+
+    def to_csv(self) -> str:
+        """The table, under a line of column names."""
+        return csv_lines(self.lines())
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write it as what the name ends with (see docs/python.md). Raises UserError."""
+        path = Path(path)
+        ending = next((ending for ending in self.files if path.name.endswith(ending)), None)
+        if ending is None:
+            raise UserError(f"{path.name}: end the file's name with one of {', '.join(self.files)}.")
+        content = self.files[ending](self)
+        with check_write(path):
+            # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
+            path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
+        return path
 
 
-class Run:
-    """One run: its text, its figures, and its whole trace, of whatever engine."""
+class Run(Saved):
+    """One run: its text, its figures, and its whole trace, of whatever engine. Its table has a row an iteration."""
+
+    files = {
+        ".html": lambda run: run.to_html(),
+        ".csv": Saved.to_csv,
+        ".perfetto.json": lambda run: in_json(perfetto_events(run.trace)),
+        ".json": lambda run: in_json(run.trace),
+    }
 
     def __init__(self, trace: dict[str, Any]):
         self.trace = trace
+
+    def lines(self) -> list[dict]:
+        return iteration_rows(self.trace)
 
     @property
     def text(self) -> str:
@@ -79,14 +105,6 @@ class Run:
         """See `duoviz.trace.metrics`; times in seconds, None where a figure is not known."""
         return metrics(self.trace)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it as what the name ends with: `.json` (the trace), `.html` (a replay), `.csv` or `.perfetto.json`."""
-        return save(self, path, RUN_FILES)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A row an iteration; the columns are those of the CSV file (see docs/python.md)."""
-        return frame(iteration_rows(self.trace))
-
     def tokens_to_pandas(self) -> pd.DataFrame:
         """A row a token of the text."""
         return frame(token_rows(self.trace))
@@ -95,12 +113,12 @@ class Run:
         """The page that replays the run without a server."""
         from duoviz.web.replay import replay_page
 
-        return replay_page(json.dumps(self.trace, ensure_ascii=False))
+        return replay_page(in_json(self.trace))
 
     def _repr_html_(self) -> str:
         from duoviz.web.replay import replay_frame
 
-        return replay_frame(json.dumps(self.trace, ensure_ascii=False))
+        return replay_frame(in_json(self.trace))
 
     def __repr__(self) -> str:
         speed, tau = (self.metrics[name] for name in ("tps", "tau"))
@@ -108,12 +126,14 @@ class Run:
         return f"<Run of {self.method}: {', '.join(filter(None, [*known, self.message]))}>"
 
 
-class Race:
-    """Runs of several lanes on the same prompts.
+class Race(Saved):
+    """Runs of several lanes on the same prompts. Its table has a row a run.
 
     lanes: name and method of each. rows: see `runs.row`. result: what a race of two lanes on one prompt came to (see
     `comparison.outcome`), None of others.
     """
+
+    files = {".csv": Saved.to_csv, ".json": lambda race: in_json(race.file())}
 
     def __init__(self, lanes: Sequence[dict], rows: Sequence[dict], result: dict | None = None):
         self.lanes, self.rows, self.result = list(lanes), list(rows), result
@@ -134,22 +154,9 @@ class Race:
         return frame(comparison.table(self.rows, disturbed=self.disturbance is not None))
 
     def lines(self) -> list[dict]:
-        """A line a run, by column."""
         names = ("prompt", "method", "cores", "repeat", "stopped")
         lines = [{name: row[name] for name in names} | row["metrics"] | {"text": row["text"]} for row in self.rows]
         return [{"lane": line.pop("method"), **line} for line in lines]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A row a run."""
-        return frame(self.lines())
-
-    def to_csv(self) -> str:
-        """A line a run, under a line of column names."""
-        return csv_lines(self.lines())
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it as what the name ends with: `.json` (a race that the Compare tab opens) or `.csv` (a line a run)."""
-        return save(self, path, RACE_FILES)
 
     def file(self) -> dict:
         """What a race file holds. Raises UserError for a race that is not of two lanes on one prompt."""
@@ -170,11 +177,11 @@ class Race:
         return f"<Race of {', '.join(lane['name'] for lane in self.lanes)}: {len(self.rows)} runs>"
 
 
-class Results(lab.Results):
-    """The Lab's results: `rows` (the answers, see `duoviz.lab.rows`), `plan` and `environment`.
+class Results(lab.Results, Saved):
+    """The Lab's results: `rows` (the answers, see `duoviz.lab.rows`), `plan` and `environment`. Its table has a row an
+    answer; `tables` and `figures` are those of the report, each by its name there."""
 
-    Tables and figures are those of the report; each has its name there.
-    """
+    files = {".zip": lab.packed, ".html": lambda results: results.to_html(), ".csv": Saved.to_csv}
 
     @cached_property
     def sections(self) -> list[Section]:
@@ -188,9 +195,7 @@ class Results(lab.Results):
         from duoviz.lab.report import table_lines
 
         made = {table.name: table_lines(table) for part in self.sections for table in part.tables}
-        return {
-            name: frame([dict(zip(head, line, strict=True)) for line in lines]) for name, (head, *lines) in made.items()
-        }
+        return {name: frame(lines, head) for name, (head, *lines) in made.items()}
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -198,12 +203,7 @@ class Results(lab.Results):
         return {part.name: part.figure.drawing for part in self.sections if part.figure}
 
     def lines(self) -> list[dict]:
-        """A line an answer, by column."""
         return [answer_line(row) for row in self.rows]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A row an answer."""
-        return frame(self.lines())
 
     def to_html(self) -> str:
         """The report, a page that needs no other file."""
@@ -211,25 +211,11 @@ class Results(lab.Results):
 
         return report_html(self, self.sections)
 
-    def to_latex(self) -> str:
-        """Every table, see `report.table_latex`."""
-        from duoviz.lab.report import table_latex
-
-        return "\n".join(table_latex(table) for part in self.sections for table in part.tables)
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it as what the name ends with: `.zip` (all of it), `.html` (the report), `.csv` (a line an answer) or
-        `.tex` (the tables)."""
-        return save(self, path, RESULTS_FILES)
-
     def _repr_html_(self) -> str:
         from duoviz.lab.report import about, part_html
 
-        first = [
-            part_html(macro, self.sections[0], *more)
-            for macro, more in (("above", ()), ("below", (self.plan["quick"],)))
-        ]
-        return "".join([part_html("about", *about(self)), *first])
+        first, quick = self.sections[0], self.plan["quick"]
+        return part_html("about", *about(self)) + part_html("above", first) + part_html("below", first, quick)
 
     def __repr__(self) -> str:
         return f"<Results {self.name}: {len(self.rows)} answers>"
@@ -248,21 +234,11 @@ def open(path: str | os.PathLike[str]) -> Run | Race | Results:
     return Race(race["lanes"], rows, race["result"])
 
 
-def save(shown: Run | Race | Results, path: str | os.PathLike[str], kinds: dict) -> Path:
-    """Write a file of the kind that its name ends with. Raises UserError."""
-    path = Path(path)
-    ending = next((ending for ending in kinds if path.name.endswith(ending)), None)
-    if ending is None:
-        raise UserError(f"{path.name}: end the file's name with one of {', '.join(kinds)}.")
-    content = kinds[ending](shown)
-    with check_write(path):
-        # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
-    return path
+def in_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
-def frame(lines: Sequence[dict]) -> pd.DataFrame:
-    """A table of these lines."""
+def frame(lines: Sequence, columns: Sequence[str] | None = None) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines, columns=columns)

@@ -1,10 +1,10 @@
 """A run as data: its method, its lane in a comparison, its trace; nothing here computes one."""
 
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from duoviz import __version__
 from duoviz.decoding import METHODS
@@ -29,20 +29,6 @@ class Lane(NamedTuple):
     name: str
     method: str
     settings: Settings
-
-
-class OtherLane(NamedTuple):
-    """Another engine in the Lab, beside ours.
-
-    name: in tables. answer: gives a run's trace, as the adapters do; it is called with the messages of a chat (each a
-    `role` and its `content`) and the most new tokens. baseline: the name of this engine's lane without drafting, which
-    its φ is over; that lane names itself. settings: the Lab sets the most new tokens there.
-    """
-
-    name: str
-    answer: Callable[[list[dict[str, str]], int], Any]
-    baseline: str
-    settings: Settings = Settings()
 
 
 def lanes(methods: Sequence[str], settings: Settings) -> list[Lane]:

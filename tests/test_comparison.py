@@ -8,7 +8,8 @@ from duoviz import comparison, runner
 from duoviz.comparison import LARGEST_SPREAD, agreed, outcome, table
 from duoviz.decoding.costs import ROW_COUNTS, Estimate
 from duoviz.decoding.settings import Settings
-from duoviz.lab import values
+from duoviz.lab import answers
+from tests.lab.made_results import row as answer
 from tests.tiny import tiny_engine
 
 SETTINGS = Settings(max_new_tokens=20)
@@ -28,11 +29,11 @@ def test_speeds_and_speed_ups_are_those_that_the_lab_makes_of_the_same_rounds():
     }
     rows = [*made["vanilla"], *reversed(made["rest"]), row("vanilla", 8.0, cores="target", name="like", prompt="a")]
     lines = {line["method"]: line for line in table(rows)}
-    timed = {
-        name: [values.Timed("", each["prompt"], 2, each["metrics"]["wall"]) for each in made[name][:3]] for name in made
-    }
-    assert lines["rest"]["phi"] == pytest.approx(values.speed_up(timed["rest"], timed["vanilla"]).value)
-    assert lines["rest"]["tps"] == pytest.approx(values.mean_of_tasks(timed["rest"]))
+    base, rest = (
+        [answer(name, n, tokens=2, seconds=2 / tps) for n, tps in enumerate(speeds[name][:3])] for name in speeds
+    )
+    assert lines["rest"]["phi"] == pytest.approx(answers.speed_up(rest, base).value)
+    assert lines["rest"]["tps"] == pytest.approx(answers.average(rest).value)
     assert (lines["rest"]["tps_lowest"], lines["rest"]["tps_highest"], lines["rest"]["tokens"]) == (15.0, 120.0, 2)
     assert (lines["rest"]["phi_lowest"], lines["rest"]["phi_highest"]) == (1.0, 3.0)
     assert lines["rest"]["phi_same_cores"] == 15 / 8 and lines["like"]["phi_same_cores"] == 1.0

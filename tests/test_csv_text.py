@@ -5,9 +5,9 @@ import io
 
 import pytest
 
+from duoviz.lab.answers import Value
 from duoviz.lab.report import table_csv
 from duoviz.lab.tables import Table
-from duoviz.lab.values import Value
 from duoviz.trace.exports import csv_text
 
 

@@ -17,17 +17,11 @@ def blocks_of(page):
     return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
 
 
-def chat_tokenizer():
-    made = folders.tokenizer()
-    made.chat_template = "{% for message in messages %}{{ message.content }} {% endfor %}"
-    return made
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/other-engines.md"])
 def test_every_block_of_python_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("duoviz.decoding.engine.load_engine", lambda *names: tiny_engine(noise=0.3))
-    monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda name: chat_tokenizer())
+    monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda name: folders.tokenizer())
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda name: folders.llama().eval())
     write_gguf(tmp_path / "model.gguf")
     blocks, names = blocks_of(page), {}

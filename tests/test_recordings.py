@@ -123,7 +123,7 @@ def test_what_comes_along_is_of_one_machine():
     assert len({str(header["calibration"]) for header in headers}) == 1
     # Where it was not as fast all the time, the results say so.
     said = f"In the recorded runs of the other tabs it took {1e3 * recordings.recorded_speed():.1f} ms"
-    same = alike([median(passes(results)), recordings.recorded_speed()])
+    same = alike([median(passes(results.rows)), recordings.recorded_speed()])
     assert (said in kept_view(file)["first"]["about"]) == (not same)
 
 

@@ -14,18 +14,16 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
-from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER, environment
-from duoviz.lab.files import wrong_in_answer
+from duoviz.lab.answers import seconds, speed
+from duoviz.lab.machine import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.plan import VANILLA, Plan, Progress, label_of
 from duoviz.lab.results import Folder
 from duoviz.lab.rows import Row, answer_row, failed_row, key
 from duoviz.lab.tasks import Question, task_name
-from duoviz.lab.values import seconds, speed
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
-from duoviz.runs import Lane, OtherLane, short
-from duoviz.trace.agreement import Written, agreement, worst
-from duoviz.trace.reading import wrong_in_trace
+from duoviz.runs import Lane, short
+from duoviz.trace.agreement import Written, agreement
 
 WARMUP = "Name three colours of the rainbow."
 TOKENS = 8
@@ -39,31 +37,20 @@ class Job(NamedTuple):
 
     repeat: int
     question: Question
-    lane: Lane | OtherLane
-
-    @property
-    def baseline(self) -> str:
-        """The lane whose text this one must write, and which φ is over."""
-        return self.lane.baseline if isinstance(self.lane, OtherLane) else VANILLA
+    lane: Lane
 
     @property
     def key(self) -> tuple:
         """What tells the answer from all others of a run, as `rows.key` does."""
         return self.lane.name, self.question.id, self.repeat
 
-    @property
-    def label(self) -> str:
-        return f"{label_of(self.lane.name)}, {task_name(self.question.task)} {self.question.id}"
-
 
 def jobs_of(plan: Plan) -> list[Job]:
-    """All answers in the order they are made: an engine's baseline first, the others in an order that turns round."""
+    """All answers in the order they are made: vanilla first, the others in an order that turns round."""
     jobs = []
     for number, (repeat, question) in enumerate(product(range(plan.repeats), plan.questions)):
-        mine = [Job(repeat, question, lane) for lane in plan.lanes(question.task)]
-        others = [job for job in mine if job.lane.name != job.baseline]
-        jobs += [job for job in mine if job.lane.name == job.baseline]
-        jobs += others if number % 2 == 0 else others[::-1]
+        vanilla, *others = [Job(repeat, question, lane) for lane in plan.lanes(question.task)]
+        jobs += [vanilla, *(others if number % 2 == 0 else others[::-1])]
     return jobs
 
 
@@ -118,7 +105,7 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
             warm_up(engine, left, plan.warmups, stopped)
             while left:
                 job = left[0]
-                row = answer(engine, job, rows.get((job.baseline, *job.key[1:])), delta, stopped)
+                row = answer(engine, job, rows.get((VANILLA, *job.key[1:])), delta, stopped)
                 if "choices" in row:
                     folder.append(f"answers/{job.lane.name}.jsonl", row)
                     rows[job.key] = row
@@ -128,7 +115,9 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
                 course.note()
                 yield progress(answer_line(job, row))
         folder.note(environment(engine.pair, course.note(), delta))
-        for row in forwards(engine, plan, held.forwards, stopped) if plan.ablations and not stopped() else ():
+        if not plan.ablations or stopped():
+            return
+        for row in forwards(engine, held.forwards, stopped, quick=plan.quick):
             folder.append("forwards.jsonl", row)
             yield progress(f"Figure 1: {TOKENS} tokens after {row['length']:,}")
 
@@ -145,46 +134,21 @@ def warm_up(engine: Engine, jobs: Sequence[Job], rounds: int, stopped: Callable[
     lanes = {job.lane.name: job.lane for job in jobs}
     for lane in [*lanes.values()] * rounds:
         try:
-            conversation(engine, lane._replace(settings=short(lane.settings)), [WARMUP], stopped)
+            asked = lane._replace(settings=short(lane.settings))
+            runner.conversation(engine, asked, [WARMUP], stopped=stopped)
         except Stopped:
             raise
         except Exception:
             continue  # Its first answer says why.
 
 
-def forwards(engine: Engine, plan: Plan, held: Sequence[dict], stopped: Callable[[], bool]) -> Iterator[dict]:
-    """The times of Figure 1 that are not held; reading the longest takes minutes. Raises Stopped."""
-    limit = engine.pair.target.context_limit
-    wanted = lengths(min(limit, QUICK_LENGTH + TOKENS) if plan.quick else limit)
-    missing = sorted(set(wanted) - {row["length"] for row in held})
-    return measure_forwards(engine, missing, QUICK_REPEATS if plan.quick else REPEATS, stopped=stopped)
-
-
-def conversation(
-    engine: Engine, lane: Lane | OtherLane, turns: Sequence[str], stopped: Callable[[], bool]
-) -> list[dict]:
-    """See `runner.conversation`; of another engine as well. Raises UserError for what is no trace with times."""
-    if isinstance(lane, Lane):
-        return runner.conversation(engine, lane, turns, stopped=stopped)
-    messages, traces = list[dict[str, str]](), []
-    for turn in turns:
-        messages.append({"role": "user", "content": turn})
-        traces.append(trace := lane.answer([*messages], lane.settings.max_new_tokens))
-        if (wrong := wrong_in_trace(trace)) or trace["header"].get("clock") == "iterations":
-            raise UserError(f"What it gave is no trace with times: {wrong or 'header.clock'} is missing or wrong.")
-        messages.append({"role": "assistant", "content": trace["end"]["text"]})
-    return traces
-
-
-def answer(engine: Engine, job: Job, baseline: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
-    """The row of one answer, checked against its baseline's, or a failed one. Raises Stopped."""
+def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped: Callable[[], bool]) -> Row:
+    """The row of one answer, checked against vanilla's, or a failed one. Raises Stopped."""
     try:
-        traces = conversation(engine, job.lane, job.question.turns, stopped)
+        traces = runner.conversation(engine, job.lane, job.question.turns, stopped=stopped)
         row = answer_row(job.question, job.lane, job.repeat, traces)
-        if isinstance(job.lane, OtherLane) and (wrong := wrong_in_answer(row)):
-            raise UserError(f"Its trace says what cannot be: {wrong}.")
-        if baseline:
-            row["verdict"] = verdict(row, baseline, delta)
+        if vanilla:
+            row["verdict"] = verdict(row, vanilla, delta)
     except Stopped:
         raise
     except Exception as error:
@@ -195,29 +159,24 @@ def answer(engine: Engine, job: Job, baseline: Row | None, delta: float, stopped
 
 
 def verdict(row: Row, vanilla: Row, delta: float) -> str | None:
-    """The worst verdict of a row's turns up to the first that differs: the next turn's prompt holds its answer.
-
-    None where the rows were kept without gaps, as older versions did, and where another engine's texts differ, of which
-    no gaps are known.
-    """
-    agreements = []
-    for mine, theirs in zip(row["measured"], vanilla["measured"], strict=True):
-        if "gaps" not in mine or "gaps" not in theirs:
+    """That of a row's first turn that differs, since the next one's prompt holds its answer; None where the rows were
+    kept without gaps, as older versions did."""
+    found = None
+    for turns in zip(row["measured"], vanilla["measured"], strict=True):
+        if not all("gaps" in turn for turn in turns):
             return None
-        ours, vanillas = (Written(turn["token_ids"], turn["gaps"]) for turn in (mine, theirs))
-        agreements.append(agreement(ours, vanillas, delta))
-        if agreements[-1]["verdict"] != "equal":
-            if "baseline" in row:
-                return None
+        ours, theirs = (Written(turn["token_ids"], turn["gaps"]) for turn in turns)
+        if (found := agreement(ours, theirs, delta)["verdict"]) != "equal":
             break
-    return worst(agreements)["verdict"]
+    return found
 
 
 def answer_line(job: Job, row: Row) -> str:
     """One line about an answer."""
+    label = f"{label_of(job.lane.name)}, {task_name(job.question.task)} {job.question.id}"
     if "choices" not in row:
-        return f"{job.label}: failed. {row['message']}"
-    return f"{job.label}: {speed(row):.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")
+        return f"{label}: failed. {row['message']}"
+    return f"{label}: {speed(row):.1f} tokens/s" + (f", {row['verdict']}" if row["verdict"] else "")
 
 
 def lengths(limit: int) -> list[int]:
@@ -226,18 +185,20 @@ def lengths(limit: int) -> list[int]:
     return [*(64 << n for n in range(20) if 64 << n < longest), longest]
 
 
-def measure_forwards(
-    engine: Engine, wanted: Sequence[int], repeats: int, *, stopped: Callable[[], bool] = bool
-) -> Iterator[dict]:
-    """For each length, in growing order: {"length", "draft": seconds of 8 steps, "target": of one forward of 8 tokens}.
+def forwards(engine: Engine, held: Sequence[dict], stopped: Callable[[], bool], *, quick: bool) -> Iterator[dict]:
+    """The times of Figure 1 that are not held, for each length, in growing order (the longest take minutes):
+    {"length", "draft": seconds of 8 steps, "target": of one forward of 8 tokens}.
 
     Both sides work at the same time, each on its own cores, as in an iteration of DuoDecoding; the
     first of the repeats is left out. Raises Stopped.
     """
-    pair, draft = engine.pair, engine.draft(beside=True)
+    pair, repeats = engine.pair, QUICK_REPEATS if quick else REPEATS
+    limit = min(pair.target.context_limit, QUICK_LENGTH + TOKENS) if quick else pair.target.context_limit
+    missing = sorted({*lengths(limit)} - {row["length"] for row in held})
+    draft = engine.draft(beside=True)
     with on_cores(pair.cores.target):
         pair.target.crop(0)
-        for length in wanted:
+        for length in missing:
             with engine.models():
                 read_on(pair.target, draft, length, stopped=stopped)
                 times = [both_sides(pair.target, draft, length) for _ in range(1 + repeats)][1:]

@@ -9,31 +9,18 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from duoviz.decoding import METHODS
+from duoviz.lab import answers
+from duoviz.lab.answers import Value, by_lane, iterations, mean_of, rows_of, tasks_of
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, TARGET_ONLY_COLOUR, VANILLA, VARIANTS, label_of, look_of, table_lanes
-from duoviz.lab.prediction import predictions_of
+from duoviz.lab.prediction import Predictions
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import (
-    Value,
-    after_prompt,
-    by_lane,
-    committed,
-    iterations,
-    mean_if_any,
-    mean_of,
-    ratios,
-    rows_of,
-    spread,
-    tasks_of,
-    tokens,
-    ttft,
-)
 
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
-# Of lanes that are no method of their own: the baseline on fewer cores, and DuoDecoding with other settings.
-TARGET_ONLY_LOOK, VARIANT_COLOUR = (TARGET_ONLY_COLOUR, "."), "#6bc9bd"
+# Of DuoDecoding with the settings of Tables 2 and 3.
+VARIANT_COLOUR = "#6bc9bd"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
@@ -74,10 +61,9 @@ def colour_and_shape(lane: str) -> tuple[str, str]:
     """How a lane's bars are filled."""
     if lane in METHODS:
         return look_of(lane)[:2]
-    for variant in VARIANTS.values():
-        if variant.name == lane:
-            return look_of(variant.method).colour, "."
-    return TARGET_ONLY_LOOK if lane == TARGET_ONLY else (VARIANT_COLOUR, "")
+    others = {variant.name: look_of(variant.method).colour for variant in VARIANTS.values()}
+    colour = (others | {TARGET_ONLY: TARGET_ONLY_COLOUR}).get(lane)
+    return (colour, ".") if colour else (VARIANT_COLOUR, "")
 
 
 def hatched(colour: str, shape: str) -> dict:
@@ -89,24 +75,26 @@ def hatched(colour: str, shape: str) -> dict:
 def figure_1(results: Results) -> Figure:
     """Drafting eight tokens beside verifying eight, by the length of the text before them."""
     drawing, data = go.Figure(), [["side", "text before, tokens", "mean, s", "standard deviation, s", "n"]]
-    sides = (("target", "Target verifies 8 tokens", TARGET), ("draft", "Draft writes 8 tokens", DRAFT))
-    for place, (side, label, colour) in enumerate(sides):
-        means = sorted((row["length"], mean_of(row[side])) for row in results.forwards)
-        data += [[label, length, mean.value, mean.spread, mean.n] for length, mean in means]
+    rows = sorted(results.forwards, key=lambda row: row["length"])
+    lengths = [row["length"] for row in rows]
+    for side, label, colour, dash, symbol in (
+        ("target", "Target verifies 8 tokens", TARGET, "solid", MARKS[0]),
+        ("draft", "Draft writes 8 tokens", DRAFT, "dash", MARKS[1]),
+    ):
+        means = [mean_of(row[side]) for row in rows]
+        data += [[label, length, *mean[:3]] for length, mean in zip(lengths, means, strict=True)]
         drawing.add_scatter(
-            x=[length for length, _ in means],
-            y=[1e3 * mean.value for _, mean in means],
-            error_y={"array": [1e3 * (mean.spread or 0) for _, mean in means], "color": colour},
+            x=lengths,
+            y=[1e3 * mean.value for mean in means],
+            error_y={"array": [1e3 * (mean.spread or 0) for mean in means], "color": colour},
             name=label,
-            line={"color": colour, "dash": "solid" if place == 0 else "dash"},
-            marker={"symbol": MARKS[place], "size": 8},
-            customdata=[mean.n for _, mean in means],
+            line={"color": colour, "dash": dash},
+            marker={"symbol": symbol, "size": 8},
+            customdata=[mean.n for mean in means],
             hovertemplate="%{y:.1f} ms after %{x:,} tokens (n = %{customdata})",
         )
-    lengths = sorted({row["length"] for row in results.forwards})
-    drawing.update_xaxes(
-        type="log", title="text before, tokens", tickvals=lengths, ticktext=[f"{n:,}" for n in lengths]
-    )
+    ticks = sorted({*lengths})
+    drawing.update_xaxes(type="log", title="text before, tokens", tickvals=ticks, ticktext=[f"{n:,}" for n in ticks])
     drawing.update_yaxes(title="time for 8 tokens, ms", rangemode="tozero")
     return Figure(
         "figure-1",
@@ -126,10 +114,10 @@ def figure_3(results: Results) -> Figure:
         bars = []
         for task in tasks:
             mine = rows_of(rows, lane, task)
-            relative = mean_if_any(ratios(mine, base, ttft), 2)
+            relative = answers.relative_ttft(mine, base)
             bars.append(relative or Value(float("nan"), None, 0))
             if relative:
-                data.append([label_of(lane), task_name(task), *relative[:3], mean_of(map(ttft, mine)).value])
+                data.append([label_of(lane), task_name(task), *relative[:3], mean_of(map(answers.ttft, mine)).value])
         drawing.add_bar(
             x=[task_name(task) for task in tasks],
             y=[bar.value for bar in bars],
@@ -193,40 +181,38 @@ def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, 
         return []
     target, checked, draft, drafted = (mean_of(column) for column in zip(*columns, strict=True))
     target, draft = (Value(1e3 * value.value, 1e3 * (value.spread or 0), value.n) for value in (target, draft))
-    turns = [turn for row in rows for turn in zip(row["measured"], committed(row), strict=True)]
-    commits = mean_of(mine[place] for turn, mine in turns for place in after_prompt(turn))
-    words = f"verifies {tokens_in_words(checked.value)} in {in_ms(target)}, commits {commits.value:.2f}"
+    turns = [turn for row in rows for turn in zip(row["measured"], answers.committed(row), strict=True)]
+    commits = mean_of(mine[place] for turn, mine in turns for place in answers.after_prompt(turn))
+    words = f"verifies {work(checked.value, target)}, commits {commits.value:.2f}"
     # SpS's draft works first; DuoDecoding's meanwhile.
     sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, words)]
     if draft.value:
-        words = f"drafts {tokens_in_words(drafted.value)} in {in_ms(draft)}"
-        sides.append(("draft", 0.0, draft, drafted.value, words))
+        sides.append(("draft", 0.0, draft, drafted.value, f"drafts {work(drafted.value, draft)}"))
     return sides
 
 
-def tokens_in_words(count: float) -> str:
-    return "1 token" if count == 1 else f"{count:.1f} tokens"
-
-
-def in_ms(time: Value) -> str:
-    return f"{time.value:.1f} ± {time.spread:.1f} ms"
+def work(count: float, time: Value) -> str:
+    tokens = "1 token" if count == 1 else f"{count:.1f} tokens"
+    return f"{tokens} in {time.value:.1f} ± {time.spread:.1f} ms"
 
 
 def figure_5(results: Results) -> Figure:
     """How often θ started how many sequences, by task."""
     rows = rows_of(results.rows, DUO)
-    tasks, drawing, data = tasks_of(rows), go.Figure(), [["task", "k", "iterations", "share of the task's iterations"]]
-    by_task = {task: [k for (k,) in iterations(rows_of(rows, DUO, task), "k") if k is not None] for task in tasks}
+    drawing, data = go.Figure(), [["task", "k", "iterations", "share of the task's iterations"]]
+    by_task = {
+        task_name(task): [k for (k,) in iterations(rows_of(rows, DUO, task), "k") if k is not None]
+        for task in tasks_of(rows)
+    }
     largest = max((max(ks) for ks in by_task.values() if ks), default=0)
     for k in range(1, largest + 1):
         shares = [100 * ks.count(k) / len(ks) if ks else 0 for ks in by_task.values()]
         data += [
-            [task_name(task), k, ks.count(k), percent / 100]
-            for (task, ks), percent in zip(by_task.items(), shares, strict=True)
+            [name, k, ks.count(k), percent / 100] for (name, ks), percent in zip(by_task.items(), shares, strict=True)
         ]
         depth = (k - 1) / max(1, largest - 1)
         drawing.add_bar(
-            y=[f"{task_name(task)}<br>n = {len(ks):,}" for task, ks in by_task.items()],
+            y=[f"{name}<br>n = {len(ks):,}" for name, ks in by_task.items()],
             x=shares,
             orientation="h",
             name=f"k = {k}",
@@ -241,7 +227,7 @@ def figure_5(results: Results) -> Figure:
     return Figure(
         "figure-5",
         "Figure 5: the number of sequences k, by task",
-        styled(drawing, height=130 + 42 * len(tasks), barmode="stack", bargap=0.25),
+        styled(drawing, height=130 + 42 * len(by_task), barmode="stack", bargap=0.25),
         data,
         "n is the number of iterations in which θ chose k.",
     )
@@ -264,9 +250,9 @@ def time_split(results: Results) -> Figure:
         values = []
         for lane, mine in lanes.items():
             spent = [sum(turn["time"][part] for turn in row["measured"]) for row in mine]
-            milliseconds = [1e3 * seconds / tokens(row) for seconds, row in zip(spent, mine, strict=True)]
-            together = 1e3 * sum(spent) / sum(map(tokens, mine))
-            values.append(Value(together, spread(milliseconds), len(milliseconds)))
+            each = [1e3 * seconds / answers.tokens(row) for seconds, row in zip(spent, mine, strict=True)]
+            together = 1e3 * sum(spent) / sum(map(answers.tokens, mine))
+            values.append(Value(together, answers.spread(each), len(each)))
             data.append([label_of(lane), label, *values[-1][:3]])
         drawing.add_bar(
             y=[label_of(lane).replace(", ", ",<br>") for lane in lanes],
@@ -288,9 +274,9 @@ def time_split(results: Results) -> Figure:
     )
 
 
-def predicted(results: Results) -> Figure:
+def predicted(predictions: Predictions) -> Figure:
     """The cost model's tokens per second against the measured ones."""
-    drawing, points = go.Figure(), predictions_of(results)
+    drawing, points = go.Figure(), {lane: together for lane, (together, _) in predictions.items()}
     data: list[list] = [["method", "measured, tokens/s", "predicted, tokens/s", "error"]]
     data += [[label_of(lane), each.speed, each.speed_predicted, each.error] for lane, each in points.items()]
     top = 1.1 * max((max(each.speed, each.speed_predicted) for each in points.values()), default=1)

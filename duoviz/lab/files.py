@@ -24,8 +24,7 @@ from duoviz.decoding.costs import CONTEXTS, LONGEST, ROW_COUNTS, SHORTEST
 from duoviz.decoding.settings import MAX_NEW_TOKENS, MAX_SEQUENCES
 from duoviz.decoding.theory import Acceptance
 from duoviz.errors import UserError
-from duoviz.lab.environment import IN_TURN, ON_TARGET, TOGETHER
-from duoviz.lab.plan import lane_labels
+from duoviz.lab.machine import IN_TURN, ON_TARGET, TOGETHER
 from duoviz.lab.rows import ARRAYS, BEYOND, TIME_PARTS
 from duoviz.lab.tasks import ID, NAME
 from duoviz.outside import Refused, wrong_field
@@ -33,7 +32,7 @@ from duoviz.outside import Refused, wrong_field
 # Of a zip too; nothing else is read.
 DATA = re.compile(r"(environment|plan)\.json|(failed|forwards)\.jsonl|answers(/[\w .,+-]{1,100}\.jsonl)?")
 # What a report is made of.
-REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.(csv|tex))?|figures(/[\w.+-]+\.(csv|html|js))?")
+REPORT = re.compile(r"report\.html|tables(/[\w.+-]+\.csv)?|figures(/[\w.+-]+\.(csv|html|js))?")
 # Their folders.
 FOLDERS = ("answers", "tables", "figures")
 LONGEST_NAME = 60
@@ -98,16 +97,18 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
     if path.stat().st_size > MAX_PACKED:
         raise Refused(f"has more than {MAX_PACKED // 1_000_000} MB")
     with zipfile.ZipFile(path) as archive:
-        entries = archive.infolist()
-        if len(entries) > MAX_FILES:
+        entries = {entry.filename: entry for entry in archive.infolist()}
+        if len(archive.infolist()) > MAX_FILES:
             raise Refused(f"has more than {MAX_FILES:,} files")
-        if not (tops := [entry.filename for entry in entries if entry.filename.endswith("environment.json")]):
+        if not (tops := [name for name in entries if name.endswith("environment.json")]):
             raise Refused("has no environment.json")
         top = min(tops, key=len).removesuffix("environment.json")
-        names = {entry.filename[len(top) :]: entry for entry in entries if entry.filename.startswith(top)}
+        names = {name.removeprefix(top): entry for name, entry in entries.items() if name.startswith(top)}
         wanted = {name: entry for name, entry in names.items() if DATA.fullmatch(name)}
         for name, entry in wanted.items():
-            check_entry(name, entry)
+            # Other ways of packing may take any amount of memory.
+            if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise Refused(f"has {name} encrypted, or packed with an unknown method")
         if sum(entry.file_size for entry in wanted.values()) > MAX_UNPACKED:
             raise Refused(f"has more than {MAX_UNPACKED // 1_000_000} MB, unpacked")
         yield {name: partial(unpacked, archive, entry) for name, entry in wanted.items()}
@@ -116,12 +117,6 @@ def opened_zip(path: Path) -> Iterator[dict[str, Callable[[], BinaryIO]]]:
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> BinaryIO:
     """A file of the zip, unpacked as it is read."""
     return io.BufferedReader(archive.open(entry), 1 << 16)  # pyright: ignore[reportArgumentType]
-
-
-def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Raise Refused for a file that is packed otherwise than usual: other ways may take any amount of memory."""
-    if entry.flag_bits & 1 or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise Refused(f"has {name} encrypted, or packed with an unknown method")
 
 
 def number(low: float, high: float) -> dict:
@@ -178,7 +173,7 @@ SETTINGS = record(method={"type": "string"}, cores={"enum": ["auto", "all", "tar
 IDENTITY = {"question_id": ID, "model_id": NAME, "task": NAME, "repeat": COUNT}
 ANSWER = compiled(
     record(
-        "tstamp", "baseline", **IDENTITY, baseline=NAME, choices=array(CHOICE, least=1),
+        "tstamp", **IDENTITY, choices=array(CHOICE, least=1),
         measured=array(MEASURED, least=1), settings=SETTINGS,
         verdict={"enum": ["equal", "tie", "defect", None]}, tstamp=number(-MAX_NUMBER, MAX_NUMBER),
     )
@@ -201,10 +196,10 @@ SIDES = record(target=LABEL, draft=LABEL)
 PLACES = array(array(number(0, 1), least=RANKS + 1, most=RANKS + 1), least=1, most=100)
 ENVIRONMENT = compiled(
     record(
-        "cpu", "threads", "places", "machines", date=LABEL, pair=LABEL, models=SIDES, devices=record(target=LABEL),
+        "cpu", "threads", "places", date=LABEL, pair=LABEL, models=SIDES, devices=record(target=LABEL),
         precision=SIDES, cores=record("target", "draft", target=CORES, draft=CORES), cpu={"type": "boolean"},
         threads=record("all", "target", "draft", **dict.fromkeys(("all", "target", "draft"), COUNT)),
-        versions=record(torch=LABEL), delta=number(-MAX_NUMBER, MAX_NUMBER), places=PLACES, machines=record(),
+        versions=record(torch=LABEL), delta=number(-MAX_NUMBER, MAX_NUMBER), places=PLACES,
         costs=record(ON_TARGET, only=True, **{TOGETHER: COSTS, IN_TURN: COSTS, ON_TARGET: COSTS}),
     )
 )  # fmt: skip
@@ -213,17 +208,19 @@ PLAN = compiled(
 )
 
 
-def wrong_in_answer(row: dict) -> str | None:
-    """Where in an answer something is missing or wrong, or contradicts the rest; None where all is right."""
-    return wrong_field(ANSWER, row) or contradiction(row)
+SCHEMAS = {"environment.json": ENVIRONMENT, "plan.json": PLAN, "failed.jsonl": FAILED, "forwards.jsonl": FORWARDS}
+
+
+def wrong_in(name: str, value: dict) -> str | None:
+    """Where in an object of this file something is missing or wrong, or contradicts the rest; None where all is
+    right."""
+    return wrong_field(SCHEMAS[name], value) if name in SCHEMAS else wrong_field(ANSWER, value) or contradiction(value)
 
 
 def contradiction(row: dict) -> str | None:
     """Where counts are more than their total, or turns and iterations not as many as elsewhere."""
     answer, turns = row["choices"][0], row["measured"]
     steps = answer["decoding_steps"]
-    if "baseline" in row and row["model_id"] in lane_labels():
-        return "baseline"
     if "baseline" not in row and row["settings"]["method"] not in METHODS:
         return "settings.method"
     alike = all(len(answer[name]) == len(turns) for name in ("turns", "decoding_steps", "new_tokens", "wall_time"))

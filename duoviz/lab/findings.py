@@ -3,29 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from duoviz.decoding.costs import CONTEXTS
-from duoviz.lab.course import cost_models
-from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab import answers
+from duoviz.lab.answers import Value, by_lane, rows_of, speed_up, tasks_of
+from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
-from duoviz.lab.prediction import predictions_of
+from duoviz.lab.prediction import Predictions
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tables import confusion
 from duoviz.lab.tasks import task_name
-from duoviz.lab.values import (
-    Value,
-    acceptance,
-    by_lane,
-    difference,
-    mean_if_any,
-    mean_of,
-    ratios,
-    rows_of,
-    seconds,
-    tasks_of,
-    tokens,
-    tps,
-    ttft,
-)
 
 TOO_FEW = (
     "This is a quick run: it fills every table and figure, but has too few answers for a conclusion. Make a full run "
@@ -39,19 +25,22 @@ def about_table_1(results: Results) -> list[str]:
     methods = {lane: rows for lane, rows in lanes.items() if lane != TARGET_ONLY}
     if VANILLA not in lanes or len(methods) < 2:
         return []
-    against = {lane: [other for other in (VANILLA, SPS) if other in lanes and other != lane] for lane in methods}
-    if {DUO, TARGET_ONLY} <= {*lanes}:
-        against[DUO].insert(1, TARGET_ONLY)
-    sentences = [standing(lane, against[lane], lanes) for lane in methods if lane != VANILLA]
-    return [the_fastest(methods), *filter(None, sentences)]
+    sentences = []
+    for lane in methods:
+        others = [VANILLA, *([TARGET_ONLY] if lane == DUO else []), *([SPS] if lane != SPS else [])]
+        # The method is compared on the questions that both answered.
+        apart = {other: found for other in others if (found := speed_up(lanes[lane], lanes.get(other, [])))}
+        if lane != VANILLA and apart:
+            parts = [in_words(found, lower(label_of(other))) for other, found in apart.items()]
+            sentences.append(f"{label_of(lane)} is {listed(parts)}, n = {min(found.n for found in apart.values())}.")
+    return [the_fastest(methods), *sentences]
 
 
 def the_fastest(lanes: Mapping[str, Sequence[Row]]) -> str:
     """The lane that is faster than each other beyond noise, or those that tie."""
-    found = {lane: apart for lane, rows in lanes.items() if (apart := difference(rows, lanes[VANILLA]))}
-    ranked = sorted(found, key=lambda lane: -found[lane].value)
-    best, others = ranked[0], ranked[1:]
-    verdicts = {other: apart.verdict for other in others if (apart := difference(lanes[best], lanes[other]))}
+    found = {lane: apart for lane, rows in lanes.items() if (apart := speed_up(rows, lanes[VANILLA]))}
+    best, *others = sorted(found, key=lambda lane: -found[lane].value)
+    verdicts = {other: apart.verdict for other in others if (apart := speed_up(lanes[best], lanes[other]))}
     if "too few" in verdicts.values():
         return "Too few answers to say which method is the fastest."
     if ties := [other for other in others if verdicts.get(other) == "tie"]:
@@ -69,13 +58,6 @@ def named(lane: str, found: Mapping[str, Value]) -> str:
 
 def listed(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-
-
-def standing(lane: str, others: Sequence[str], lanes: Mapping[str, Sequence[Row]]) -> str:
-    """How a lane stands to others, in one sentence; none where they have no question in common."""
-    apart = {other: found for other in others if (found := difference(lanes[lane], lanes[other]))}
-    parts = [in_words(found, lower(label_of(other))) for other, found in apart.items()]
-    return f"{label_of(lane)} is {listed(parts)}, n = {min(found.n for found in apart.values())}." if parts else ""
 
 
 def lower(label: str) -> str:
@@ -104,19 +86,16 @@ def against_the_best(results: Results, lane: str, lanes: Collection[str], name: 
     for task in tasks_of(row for row in results.rows if row["model_id"] in lanes and row["model_id"] != DUO):
         rows = by_lane([row for row in results.rows if row["task"] == task], lanes)
         mine = rows.pop(lane, [])
-        speeds = {other: speed.value for other, theirs in rows.items() if (speed := tps(theirs))}
+        speeds = {other: speed.value for other, theirs in rows.items() if (speed := answers.tps(theirs))}
         best = max(speeds, key=lambda other: speeds[other], default="")
-        if apart := difference(mine, rows.get(best, [])):
+        if apart := speed_up(mine, rows.get(best, [])):
             found[task] = best, apart
     known = [apart.verdict for _, apart in found.values() if apart.verdict != "too few"]
-    subject = name[0].upper() + name[1:]
-    if not found:
-        return []
     if not known:
-        return [f"Too few answers to compare {name} with the others."]
+        return [f"Too few answers to compare {name} with the others."] if found else []
     good = len(known) - known.count("slower")
     return [
-        f"{subject} is at least within noise of the best on {good} of {len(known)} tasks.",
+        f"{name[0].upper()}{name[1:]} is at least within noise of the best on {good} of {len(known)} tasks.",
         *(f"{task_name(task)}: {name} is {in_words(apart, label_of(best))}." for task, (best, apart) in found.items()),
     ]
 
@@ -125,9 +104,8 @@ def about_table_4(results: Results) -> list[str]:
     counts = confusion(results.rows)
     if not (total := sum(map(sum, counts))):
         return []
-    cells = [(needed, k, count) for needed, line in enumerate(counts, 1) for k, count in enumerate(line, 1)]
-    exact = sum(count for needed, k, count in cells if needed == k) / total
-    enough = sum(count for needed, k, count in cells if needed <= k) / total
+    exact = sum(line[place] for place, line in enumerate(counts) if place < len(line)) / total
+    enough = sum(sum(line[place:]) for place, line in enumerate(counts)) / total
     return [
         f"The predicted k was exactly right in {in_percent(exact)} of {total:,} iterations, and large enough in "
         f"{in_percent(enough)}."
@@ -136,12 +114,12 @@ def about_table_4(results: Results) -> list[str]:
 
 def about_figure_1(results: Results) -> list[str]:
     overheads = [
-        (row["length"], mean_of(row["draft"]).value / mean_of(row["target"]).value)
-        for row in sorted(results.forwards, key=lambda row: row["length"])
+        (answers.mean_of(row["draft"]).value / answers.mean_of(row["target"]).value, row["length"])
+        for row in results.forwards
     ]
-    low, high = min(overheads, key=lambda overhead: overhead[1]), max(overheads, key=lambda overhead: overhead[1])
+    (low, shorter), (high, longer) = min(overheads), max(overheads)
     return [
-        f"Drafting 8 tokens takes {low[1]:.2f} (after {low[0]:,} tokens) to {high[1]:.2f} (after {high[0]:,}) times as "
+        f"Drafting 8 tokens takes {low:.2f} (after {shorter:,} tokens) to {high:.2f} (after {longer:,}) times as "
         "long as verifying 8. At 1 neither side waits."
     ]
 
@@ -151,36 +129,37 @@ def about_figure_3(results: Results) -> list[str]:
     return [
         f"{label_of(lane)}'s first token takes {relative.value:.2f} times as long as vanilla's (n = {relative.n})."
         for lane in (SPS, DUO)
-        if (relative := mean_if_any(ratios(rows_of(results.rows, lane), base, ttft)))
+        if (relative := answers.relative_ttft(rows_of(results.rows, lane), base))
     ]
 
 
 def about_time(results: Results) -> list[str]:
     if not (rows := rows_of(results.rows, DUO)):
         return []
-    shares = {name: sum(turn["time"][name] for row in rows for turn in row["measured"]) for name in ("both", "neither")}
-    wall = sum(map(seconds, rows))
-    return [
-        f"In DuoDecoding both models are busy for {in_percent(shares['both'] / wall)} of the time, and neither for "
-        f"{in_percent(shares['neither'] / wall)} (n = {len(rows)})."
-    ]
+    wall = sum(map(answers.seconds, rows))
+    both, neither = (
+        in_percent(sum(turn["time"][name] for row in rows for turn in row["measured"]) / wall)
+        for name in ("both", "neither")
+    )
+    return [f"In DuoDecoding both models are busy for {both} of the time, and neither for {neither} (n = {len(rows)})."]
 
 
-def about_predictions(results: Results) -> list[str]:
-    if not (predictions := predictions_of(results)):
+def about_predictions(predictions: Predictions) -> list[str]:
+    if not predictions:
         return []
-    worst = max(predictions, key=lambda lane: abs(predictions[lane].error))
-    middle = sum(abs(prediction.error) for prediction in predictions.values()) / len(predictions)
+    errors = {lane: together.error for lane, (together, _) in predictions.items()}
+    worst = max(errors, key=lambda lane: abs(errors[lane]))
+    middle = sum(map(abs, errors.values())) / len(errors)
     return [
-        f"The cost model's mean error over {len(predictions)} methods is {in_percent(middle)}; the largest is "
-        f"{in_percent(predictions[worst].error, '+')}, for {label_of(worst)}."
+        f"The cost model's mean error over {len(errors)} methods is {in_percent(middle)}; the largest is "
+        f"{in_percent(errors[worst], '+')}, for {label_of(worst)}."
     ]
 
 
 def about_paying(results: Results) -> list[str]:
     """Why no draft model pays here; nothing where one does, or where there are too few answers to say."""
     base = rows_of(results.rows, VANILLA)
-    found = [difference(rows_of(results.rows, lane), base) for lane in (SPS, DUO, DUOTREE)]
+    found = [speed_up(rows_of(results.rows, lane), base) for lane in (SPS, DUO, DUOTREE)]
     if not all(apart and apart.verdict in ("tie", "slower") for apart in found):
         return []
     costs = cost_models(results.environment)
@@ -192,14 +171,13 @@ def about_paying(results: Results) -> list[str]:
 
 
 def about_checks(results: Results) -> list[str]:
-    rows = [row for row in results.rows if row["model_id"] != VANILLA and "baseline" not in row]
-    verdicts = [row["verdict"] for row in rows]
-    written = sum(tokens(row) for row in rows if row["verdict"])
+    rows = [row for row in results.rows if row["model_id"] != VANILLA and row["verdict"]]
+    verdicts, written = [row["verdict"] for row in rows], sum(map(answers.tokens, rows))
     sentences = []
-    if checked := len(verdicts) - verdicts.count(None):
+    if rows:
         sentences.append(
-            f"{verdicts.count('equal')} of {checked} answers ({written:,} tokens) are vanilla's text, token for token, "
-            f"{verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
+            f"{verdicts.count('equal')} of {len(rows)} answers ({written:,} tokens) are vanilla's text, token for "
+            f"token, {verdicts.count('tie')} differ at a numerical tie, {verdicts.count('defect')} are defects."
         )
     if results.failed:
         sentences.append(f"{len(results.failed)} answers failed; they are listed below and left out of all tables.")
@@ -208,7 +186,7 @@ def about_checks(results: Results) -> list[str]:
 
 def about_drafting(results: Results) -> list[str]:
     """The acceptance of DuoDecoding's guesses."""
-    accepted = acceptance(rows_of(results.rows, DUO)).rate
+    accepted = answers.acceptance(rows_of(results.rows, DUO)).rate
     if accepted is None:
         return []
     return [f"DuoDecoding had a correct guess at {in_percent(accepted)} of the checked positions."]

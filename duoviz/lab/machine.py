@@ -1,62 +1,114 @@
-"""How fast the machine was while results were measured, by vanilla's forward passes of one token."""
+"""Where and with what results were measured, and how fast the machine was meanwhile."""
 
+import platform
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from statistics import mean
 
 import numpy as np
 
-from duoviz.lab.course import cost_models
+from duoviz import runs
+from duoviz.decoding.acceptance_table import fitted_table, plain
+from duoviz.decoding.costs import CostModel
+from duoviz.lab.answers import iterations, rows_of
 from duoviz.lab.plan import VANILLA
-from duoviz.lab.results import Results
-from duoviz.lab.values import iterations, rows_of
+from duoviz.lab.rows import Row
+from duoviz.models.pair import Pair
 from duoviz.recordings import recorded_speed
 
+# How costs were measured: with both sides at work at once; in turn on all cores; and in turn on the target's.
+TOGETHER, IN_TURN, ON_TARGET = "together", "in turn", "on the target's cores"
 # Speeds closer than this are of one machine in one state, as far as tokens/s go.
 ALIKE = 1.1
 
 
-def passes(results: Results) -> list[float]:
+def environment(pair: Pair, costs: dict[str, CostModel], delta: float) -> dict:
+    """What stands with every result.
+
+    costs: by how they were measured, TOGETHER, IN_TURN and ON_TARGET; delta: δ, see `decoding.rounding`. places:
+    `AcceptanceTable.places` that occur, each as one list: its share, and the chances by rank.
+    """
+    places = (fitted_table(pair.draft.folder) or plain()).places()
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "pair": pair.name,
+        "models": {"target": pair.target.label, "draft": pair.draft.label, "draft_version": pair.draft.version},
+        "devices": {
+            "target": pair.target_device_label(pair.cores.all),
+            "target in DuoDecoding": pair.target_device_label(pair.cores.target),
+            "draft in DuoDecoding": pair.draft_device_label(),
+        },
+        "cpu": pair.target.device == "cpu",
+        "cores": {"target": list(pair.cores.target), "draft": list(pair.cores.draft)},
+        "threads": {"all": len(pair.cores.all), "target": len(pair.cores.target), "draft": len(pair.cores.draft)},
+        "precision": {"target": pair.target.precision, "draft": pair.draft.precision},
+        "versions": runs.versions(),
+        # No more of it: a kernel's name may be its owner's.
+        "system": f"{platform.system()} {platform.machine()}",
+        "context_limit": pair.target.context_limit,
+        "delta": delta,
+        "places": [[weight, *chances] for weight, chances in places if weight],
+        "costs": {name: {"target": model.target, "draft": model.draft} for name, model in costs.items()},
+    }
+
+
+def in_words(value: object) -> str:
+    """A part of an environment or a plan, for a table."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {in_words(part)}" for name, part in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def cost_models(environment: dict) -> dict[str, CostModel]:
+    """The environment's cost models by TOGETHER, IN_TURN, and ON_TARGET where results have it."""
+    return {
+        name: CostModel(tuple(map(tuple, costs["target"])), tuple(map(tuple, costs["draft"])))
+        for name, costs in environment["costs"].items()
+    }
+
+
+def costs_in_words(environment: dict, name: str) -> str:
+    """What one token costs the target and one step the draft, without context."""
+    target, draft = (1e3 * environment["costs"][name][side][0][0] for side in ("target", "draft"))
+    return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"
+
+
+def passes(rows: Sequence[Row]) -> list[float]:
     """Of each of vanilla's answers the mean seconds of a pass of one token; vanilla runs between all other methods."""
-    answers = [iterations([row], "target", "rows") for row in rows_of(results.rows, VANILLA)]
+    answers = [iterations([row], "target", "rows") for row in rows_of(rows, VANILLA)]
     single = [[seconds for seconds, count in each if count == 1] for each in answers]
     return [mean(each) for each in single if each]
 
 
-def pass_in_words(results: Results) -> str:
-    """The median, and how much it varied."""
-    if not (found := passes(results)):
+def pass_in_words(found: Sequence[float]) -> str:
+    """The median of the `passes`, and how much they varied."""
+    if not found:
         return "not measured"
     low, middle, high = (f"{1e3 * value:.1f}" for value in np.percentile(found, (25, 50, 75)))
     return f"{middle} ms" + (f" (half of the answers: {low} to {high} ms)" if low != high else "")
 
 
-def about_speed(results: Results) -> list[str]:
-    """How fast the machine was, and whether the recorded runs are of another speed."""
-    if not (found := passes(results)):
-        return []
-    said = [f"Vanilla's forward pass of one token took {pass_in_words(results)}."]
-    recorded = recorded_speed()
+def about_speed(rows: Sequence[Row]) -> str:
+    """How fast the machine was, and whether the recorded runs are of another speed; each sentence after a space."""
+    if not (found := passes(rows)):
+        return ""
+    said, recorded = f" Vanilla's forward pass of one token took {pass_in_words(found)}.", recorded_speed()
     if recorded and not alike([float(np.median(found)), recorded]):
-        said.append(
-            f"In the recorded runs of the other tabs it took {1e3 * recorded:.1f} ms: compare speed-ups with them, not "
-            "tokens/s."
+        said += (
+            f" In the recorded runs of the other tabs it took {1e3 * recorded:.1f} ms: compare speed-ups with them, "
+            "not tokens/s."
         )
     return said
 
 
-def about_speeds(several: Sequence[Results]) -> str:
-    """Of results side by side: how fast each one's machine was."""
-    listed = "; ".join(f"{results.name}, {pass_in_words(results)}" for results in several)
-    same = alike([float(np.median(found)) for results in several if (found := passes(results))])
+def about_speeds(names: Sequence[str], several: Sequence[Sequence[float]]) -> str:
+    """Of results side by side, and the `passes` of each: how fast each one's machine was."""
+    listed = "; ".join(f"{name}, {pass_in_words(found)}" for name, found in zip(names, several, strict=True))
+    same = alike([float(np.median(found)) for found in several if found])
     return f"Vanilla's forward pass of one token: {listed}.{'' if same else ' So compare φ, and not tokens/s.'}"
 
 
 def alike(speeds: Sequence[float]) -> bool:
     return max(speeds, default=0) <= ALIKE * min(speeds, default=0)
-
-
-def costs_in_words(environment: dict, name: str) -> str:
-    """What one token costs the target and one step the draft, without context."""
-    costs = cost_models(environment)[name]
-    target, draft = (1e3 * side[0][0] for side in (costs.target, costs.draft))
-    return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"

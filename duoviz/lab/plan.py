@@ -1,6 +1,5 @@
 """What a run of the Lab consists of: the lanes and their looks, the questions, their order; and how far it is."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -13,8 +12,7 @@ from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.lab.tasks import SHORT_ANSWER, SHORT_TASKS, Question, in_order, own_questions, read_questions
 from duoviz.models.embedded import sha256
-from duoviz.outside import in_short
-from duoviz.runs import Lane, OtherLane
+from duoviz.runs import Lane
 
 # The names of lanes: of rows, their files and the lines of tables.
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
@@ -60,8 +58,6 @@ def label_of(lane: str) -> str:
     return lane_labels().get(lane, lane)
 
 
-# What a lane may be called, and so its file.
-LANE = re.compile(r"[\w .,+-]{1,100}")
 # (questions a task, None for all; most new tokens; rounds of warm-up)
 QUICK, FULL = (2, 48, 1), (None, 128, 3)
 
@@ -71,7 +67,7 @@ class Plan:
     """questions: those to ask, one after another. source: the file that they are from, with its hash, since answers are
     told apart by their questions' numbers; "own" for the prompts that come along. max_new_tokens: of answers; those of
     SHORT_TASKS have SHORT_ANSWER at most. variants: whether VARIANTS run too; ablations: whether the lanes of Tables 2
-    and 3 do, and the forwards of Figure 1 are timed. others: lanes of other engines, on every question."""
+    and 3 do, and the forwards of Figure 1 are timed."""
 
     questions: tuple[Question, ...]
     source: str
@@ -82,13 +78,12 @@ class Plan:
     warmups: int
     variants: bool = False
     ablations: bool = True
-    others: tuple[OtherLane, ...] = ()
 
     @property
     def tasks(self) -> list[str]:
         return in_order(question.task for question in self.questions)
 
-    def lanes(self, task: str) -> list[Lane | OtherLane]:
+    def lanes(self, task: str) -> list[Lane]:
         """What runs on a question of this task."""
         tokens = min(self.max_new_tokens, SHORT_ANSWER) if task in SHORT_TASKS else self.max_new_tokens
         lanes = [Lane(VANILLA, VANILLA, Settings()), Lane(TARGET_ONLY, VANILLA, Settings(cores="target"))]
@@ -98,15 +93,15 @@ class Plan:
         # Of Tables 2 and 3, on the paper's tasks, or on all where the questions have none of these.
         if self.ablations and DUO in self.methods and (task in FOUR_TASKS or not {*FOUR_TASKS} & {*self.tasks}):
             lanes += [*STATIC.values(), *AROUND.values()]
-        return [
-            lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in (*lanes, *self.others)
-        ]
+        return [lane._replace(settings=replace(lane.settings, max_new_tokens=tokens)) for lane in lanes]
 
     def described(self) -> dict:
         """What is kept of it with the results."""
-        others = [lane.name for lane in self.others]
-        counted = {"questions": len(self.questions), "tasks": self.tasks, "methods": list(self.methods)}
-        return vars(self) | counted | {"others": others}
+        return vars(self) | {
+            "questions": len(self.questions),
+            "tasks": self.tasks,
+            "methods": list(self.methods),
+        }
 
 
 def make_plan(
@@ -120,7 +115,6 @@ def make_plan(
     per_task: int | None = None,
     variants: bool = False,
     ablations: bool = True,
-    others: Sequence[OtherLane] = (),
 ) -> Plan:
     """A plan of what was asked for; nothing said means all tasks, methods and questions. per_task: questions a task.
 
@@ -134,7 +128,6 @@ def make_plan(
         raise UserError("Repeats: enter 1 or more.")
     if per_task is not None and per_task < 1:
         raise UserError("Questions per task: enter 1 or more.")
-    check_others(others)
     usual, tokens, warmups = QUICK if quick else FULL
     questions = read_questions(file) if file else own_questions(tasks)
     tokens = tokens if max_new_tokens is None else max_new_tokens
@@ -149,21 +142,7 @@ def make_plan(
         warmups=warmups,
         variants=variants,
         ablations=ablations,
-        others=tuple(others),
     )
-
-
-def check_others(others: Sequence[OtherLane]) -> None:
-    """Raise UserError for names that are no names of lanes."""
-    names = [lane.name for lane in others]
-    for lane in others:
-        if not LANE.fullmatch(lane.name) or lane.name in lane_labels() or names.count(lane.name) > 1:
-            raise UserError(
-                f"{in_short(lane.name)} cannot be a lane's name: choose another one, of letters, digits, spaces and "
-                "- . , + _, at most 100."
-            )
-        if lane.baseline not in names:
-            raise UserError(f"{lane.name}: its baseline, {in_short(lane.baseline)}, is not one of these lanes.")
 
 
 def tasks_in_turn(questions: Sequence[Question], most: int | None) -> list[Question]:

@@ -1,6 +1,6 @@
 """What the cost model predicts: the speed of each lane that was measured, and when drafting pays at all."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -9,16 +9,19 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.acceptance_table import plain
-from duoviz.decoding.costs import CONTEXTS, SHORTEST, CostModel
+from duoviz.decoding.costs import CONTEXTS, SHORTEST, WIDTHS, CostModel, Costs, Forward, step_times
 from duoviz.decoding.duotree.simulate import CONTEXT, Places, exponential_tilt, forecast
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
-from duoviz.lab.course import cost_models, works_beside
-from duoviz.lab.plan import lane_labels
+from duoviz.lab.answers import acceptance, after_prompt, by_lane, committed
+from duoviz.lab.machine import IN_TURN, ON_TARGET, TOGETHER, cost_models
+from duoviz.lab.plan import DUO, SPS, lane_labels
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row, key
-from duoviz.lab.values import acceptance, after_prompt, by_lane, committed
 
+# Iterations that are expected together, from all before them; and of which every so many-th teaches, for it takes time.
+# Both are for runs of MANY iterations at most, and grow with longer ones.
+STRETCH, TEACHES, MANY = 8, 2, 100_000
 # The map: T_target / T_draft and α. DuoTree is played at some of them only, each for so many iterations.
 RATIOS, ALPHAS = np.geomspace(0.5, 128, 49), np.linspace(0.02, 0.98, 49)
 PLAYED_RATIOS, PLAYED_ALPHAS = RATIOS[::8], ALPHAS[[0, 12, 24, 36, 42, 48]]
@@ -55,6 +58,106 @@ class Prediction(NamedTuple):
         return self.speed_predicted / self.speed - 1
 
 
+# Of a lane: the prediction of all its answers together, and those of each alone.
+Predictions = dict[str, tuple[Prediction, list[Prediction]]]
+
+
+def predictions_of(results: Results) -> Predictions:
+    """By lane, where there is one, in the order of the tables."""
+    seconds, found = forward_seconds(results.rows, results.environment), {}
+    for lane, rows in by_lane(results.rows, lane_labels()).items():
+        if together := predict(rows, seconds):
+            found[lane] = together, [alone for row in rows if (alone := predict([row], seconds))]
+    return found
+
+
+def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> Prediction | None:
+    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt, and where
+    iterations took no time.
+
+    forwards: see `forward_seconds`; the time in which no model works, which depends on the method, is the measured one.
+    """
+    tokens, seconds, predicted, drafted = [], [], [], []
+    for row in rows:
+        for turn, mine, expected in zip(row["measured"], committed(row), forwards[key(row)], strict=True):
+            places = after_prompt(turn)
+            took, target, draft, guesses = (
+                np.array(turn["iterations"][name])[places] for name in ("seconds", "target", "draft", "drafted")
+            )
+            tokens += [mine[place] for place in places]
+            seconds += list(took)
+            predicted += list(took - join_of(row)(target, draft) + expected[places])
+            drafted += list(guesses)
+    if sum(seconds) < SHORTEST or sum(predicted) < SHORTEST:
+        return None
+    formula = METHODS[rows[0]["settings"]["method"]].expected
+    return Prediction(
+        tau=sum(tokens) / len(tokens),
+        # As if every token were accepted with the same chance.
+        tau_predicted=formula and formula(acceptance(rows), drafted),
+        seconds=sum(seconds) / len(seconds),
+        seconds_predicted=float(sum(predicted)) / len(seconds),
+    )
+
+
+def works_beside(row: Row) -> bool:
+    """Whether the draft worked at the same time as the target, which a method may leave to the machine."""
+    overlaps = (turn["metrics"].get("overlap") is not None for turn in row["measured"])
+    return METHODS[row["settings"]["method"]].parallel or any(overlaps)
+
+
+def join_of(row: Row) -> Callable:
+    """What an iteration's time is of both sides' times."""
+    return np.maximum if works_beside(row) else np.add
+
+
+def forward_seconds(rows: Sequence[Row], environment: dict) -> dict[tuple, list[np.ndarray]]:
+    """By answer (see `rows.key`): of each turn's iterations, the seconds that their forwards take; 0 for the first.
+
+    Each is expected from all forwards before it in the run, since machines change their speed; the first ones from the
+    environment's costs.
+    """
+    course = {name: costs_like(model) for name, model in cost_models(environment).items()}
+    coarser = 1 + sum(sum(row["choices"][0]["decoding_steps"]) for row in rows) // MANY
+    expected = {}
+    for row in sorted(rows, key=lambda row: row.get("tstamp", 0.0)):
+        way = TOGETHER if works_beside(row) else ON_TARGET if row["settings"]["cores"] == "target" else IN_TURN
+        costs = course.get(way, course[TOGETHER])
+        expected[key(row)] = [seconds_of_turn(turn, costs, join_of(row), coarser) for turn in row["measured"]]
+    return expected
+
+
+def costs_like(model: CostModel) -> Costs:
+    """Costs that begin with a model's times."""
+    costs = Costs()
+    for side, table in ((costs.target, model.target), (costs.draft, model.draft)):
+        side.recall({"table": table, "count": 1, "seen": 0.0, "slowdown": 1.0})
+    return costs
+
+
+def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -> np.ndarray:
+    """The expected seconds of a turn's iterations, 0 for the first; the costs learn from them. join: of both sides;
+    coarser: how many times STRETCH are expected together.
+    """
+    iterations = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
+    names = ("rows", "target", "draft_steps", "draft_rows", "draft")
+    rows, target, steps, draft_rows, draft = (np.array(iterations[name]) for name in names)
+    contexts = turn["prompt_tokens"] + np.arange(len(rows))
+    expected = np.zeros(len(rows))
+    stretch, teaches = coarser * STRETCH, coarser * TEACHES
+    for begin in range(1, len(rows), stretch):
+        part, context = slice(begin, begin + stretch), int(contexts[begin])
+        # A step of several tokens: as if each had the same share of them.
+        widths = draft_rows[part] / np.maximum(1, steps[part])
+        drafting = steps[part] * np.interp(widths, WIDTHS, step_times(costs.model, context))
+        expected[part] = join(costs.model.target_time(rows[part], context), drafting)
+        for place in range(begin, min(begin + stretch, len(rows)), teaches):
+            mean = round(draft_rows[place] / max(1, steps[place]))
+            steps_seen = [Forward(mean, context, draft[place] / steps[place])] if steps[place] else []
+            costs.observe([Forward(int(rows[place]), context, float(target[place]))], steps_seen)
+    return expected
+
+
 def fewest(seconds: Sequence[Sequence[float]] | np.ndarray) -> tuple[tuple[float, ...], ...]:
     """Times by rows (the last axis), where fewer rows take no longer than more do: they could be padded to them."""
     shortest = np.minimum.accumulate(np.array(seconds)[:, ::-1], axis=1)[:, ::-1]
@@ -71,42 +174,6 @@ def places_of(environment: dict) -> Places:
     kept = [(weight, tuple(chances)) for weight, *chances in environment.get("places", []) if weight]
     total = sum(weight for weight, _ in kept)
     return tuple((weight / total, chances) for weight, chances in kept) or plain().places()
-
-
-def predictions_of(results: Results) -> dict[str, Prediction]:
-    """By lane, where there is one, in the order of the tables."""
-    lanes, forwards = by_lane(results.rows, lane_labels()), results.forward_seconds
-    return {lane: prediction for lane, rows in lanes.items() if (prediction := predict(rows, forwards))}
-
-
-def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> Prediction | None:
-    """One lane's prediction at its measured acceptance; None where no turn has an iteration after its prompt, and where
-    iterations took no time.
-
-    forwards: what they are expected to take, see `course.forward_seconds`; the time in which no model works, which
-    depends on the method, is the measured one.
-    """
-    tokens, seconds, predicted, drafted = [], [], [], []
-    for row in rows:
-        join = np.maximum if works_beside(row) else np.add
-        for turn, mine, expected in zip(row["measured"], committed(row), forwards[key(row)], strict=True):
-            places = after_prompt(turn)
-            names = ("seconds", "target", "draft", "drafted")
-            arrays = {name: np.array(turn["iterations"][name])[places] for name in names}
-            tokens += [mine[place] for place in places]
-            seconds += list(arrays["seconds"])
-            predicted += list(arrays["seconds"] - join(arrays["target"], arrays["draft"]) + expected[places])
-            drafted += list(arrays["drafted"])
-    if sum(seconds) < SHORTEST or sum(predicted) < SHORTEST:
-        return None
-    formula = METHODS[rows[0]["settings"]["method"]].expected
-    return Prediction(
-        tau=sum(tokens) / len(tokens),
-        # As if every token were accepted with the same chance.
-        tau_predicted=formula and formula(acceptance(rows), drafted),
-        seconds=sum(seconds) / len(seconds),
-        seconds_predicted=float(sum(predicted)) / len(seconds),
-    )
 
 
 def growth(costs: CostModel) -> np.ndarray:
@@ -139,6 +206,19 @@ def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
     gamma, lengths = np.clip(np.floor(ratio), 1, LONGEST), np.arange(1, LONGEST + 1)
     speeds = parallel_speed(alpha, alpha, lengths, target=lambda rows: grown[rows - 1], drafting=gamma / ratio)
     return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)
+
+
+def formula_phis(
+    alpha: float, together: CostModel, in_turn: CostModel, ratios: np.ndarray | None = None
+) -> dict[str, np.ndarray]:
+    """φ of SpS and DuoDecoding over vanilla with the costs in turn: at these ratios, or at that of each one's costs."""
+    # Vanilla has the draft's cores too.
+    fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
+    sps, duo = (ratio_of(costs) if ratios is None else ratios for costs in (in_turn, together))
+    return {
+        SPS: speculative_phi(alpha, sps, growth(in_turn)),
+        DUO: fewer_cores * duodecoding_phi(alpha, duo, growth(together)),
+    }
 
 
 class Ways(NamedTuple):

@@ -1,4 +1,4 @@
-"""Results as one self-contained page, as files (CSV and LaTeX for tables, HTML for figures), and for the Lab's tab."""
+"""Results as one self-contained page, as files (CSV for tables, HTML for figures), and for the Lab's tab."""
 
 import json
 from collections.abc import Sequence
@@ -9,31 +9,20 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from plotly.offline import get_plotlyjs
 
 from duoviz.lab import figures, findings, paper, paying, tables
+from duoviz.lab.answers import Value
 from duoviz.lab.figures import Figure
 from duoviz.lab.files import telling, write_atomically
 from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.machine import about_speed
 from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
+from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
-from duoviz.lab.values import Value
 from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": {"format": "svg"}}
-
-LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "&%$#_{}"}
-    | {sign: f"\\text{name}{{}}" for sign, name in (("\\", "backslash"), ("~", "asciitilde"), ("^", "asciicircum"))}
-    | {
-        sign: f"${math}$"
-        for sign, math in zip(
-            "φγτθδ−±<>", (r"\varphi", r"\gamma", r"\tau", r"\theta", r"\delta", "-", r"\pm", "<", ">"), strict=True
-        )
-    }
-    | {"\xa0": "~", "–": "--", "…": r"\dots{}"}
-)
 
 
 @dataclass(frozen=True)
@@ -74,8 +63,9 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
     if lanes:
         parts.append(of_figure(figures.figure_4(results), papers=paper.NO_VALUES))
         parts.append(of_figure(figures.time_split(results), facts=findings.about_time(results)))
-        table, said = tables.predictions(results), findings.about_predictions(results)
-        parts.append(of_table(table, figure=figures.predicted(results), conclusions=said))
+        found = predictions_of(results)
+        table, said = tables.predictions(found), findings.about_predictions(found)
+        parts.append(of_table(table, figure=figures.predicted(found), conclusions=said))
     if DUO in lanes:
         parts.append(of_figure(paying.figure(results), facts=findings.about_paying(results)))
     if lanes or results.failed:
@@ -104,7 +94,6 @@ def write_report(folder: Path, results: Results, beside: Sequence[Results] = ())
         for part in parts:
             for table in part.tables:
                 write_atomically(folder / "tables" / f"{table.name}.csv", table_csv(table))
-                write_atomically(folder / "tables" / f"{table.name}.tex", table_latex(table))
             if figure := part.figure:
                 write_atomically(folder / "figures" / f"{figure.name}.csv", csv_text(figure.data))
                 file = folder / "figures" / f"{figure.name}.html"
@@ -127,33 +116,6 @@ def table_lines(table: Table) -> list[list]:
 
 def table_csv(table: Table) -> str:
     return csv_text(table_lines(table))
-
-
-def table_latex(table: Table) -> str:
-    """A table as wide as the text, for LaTeX with booktabs and graphicx; after a value stands its noise or spread."""
-    width = 0.75 / len(table.columns)
-    kinds = f"p{{{width:.2f}\\linewidth}}" * len(table.columns) if table.words else "r" * len(table.columns)
-    lines = [" & ".join(map(in_latex, [table.head, *table.columns])) + r" \\", r"\midrule"]
-    for label, cells in table.lines:
-        values = (
-            f"{in_latex(value)} {{\\scriptsize {in_latex(small)}}}" if small else in_latex(value)
-            for value, small in map(shown, cells)
-        )
-        lines.append(" & ".join([in_latex(label), *values]) + r" \\")
-    caption = in_latex(f"{table.title}. {table.note}".removesuffix(" "))
-    begin = [
-        r"\begin{table}",
-        rf"\caption{{{caption}}}",
-        rf"\label{{tab:{table.name}}}",
-        rf"\resizebox{{\linewidth}}{{!}}{{\begin{{tabular}}{{l{kinds}}}",
-    ]
-    end = [r"\bottomrule", r"\end{tabular}}", r"\end{table}", ""]
-    return "\n".join([*begin, r"\toprule", *lines, *end])
-
-
-def in_latex(text: str) -> str:
-    """A text as LaTeX reads it, with any engine."""
-    return text.translate(LATEX)
 
 
 def shown(cell: Cell) -> tuple[str, str]:
@@ -211,11 +173,8 @@ def about(results: Results) -> tuple[str, str]:
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
-        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers."
+        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers.{about_speed(results.rows)}"
     )
-    text += "".join(f" {sentence}" for sentence in about_speed(results))
-    if machines := environment.get("machines"):
-        text += f" The questions were shared out to {len(machines)} places: all answers to one are of the same place."
     return text, TOO_FEW if plan["quick"] else ""
 
 
@@ -242,11 +201,11 @@ def parts_of(results: Results) -> dict[str, dict]:
 
 def parts_beside(parts: dict[str, dict], several: Sequence[Results]) -> dict[str, dict]:
     """The `parts_of` the first of several results, with those that compare it with the others."""
-    quick = several[0].plan["quick"]
-    compared = to_open(of_table(tables.compared(several)), quick=quick)
-    return (
-        {"compared": compared} | parts | {"environment": to_open(of_table(tables.environments(several)), quick=quick)}
+    compared, environments = (
+        to_open(of_table(make(several)), quick=several[0].plan["quick"])
+        for make in (tables.compared, tables.environments)
     )
+    return {"compared": compared} | parts | {"environment": environments}
 
 
 def to_open(part: Section, *, quick: bool) -> dict:

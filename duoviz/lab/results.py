@@ -15,34 +15,19 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
 from filelock import FileLock, Timeout
 
 from duoviz.errors import UserError
-from duoviz.lab.course import forward_seconds
-from duoviz.lab.environment import in_words
-from duoviz.lab.files import (
-    DATA,
-    ENVIRONMENT,
-    FAILED,
-    FORWARDS,
-    PLAN,
-    REPORT,
-    opened_zip,
-    own_files,
-    plain_name,
-    telling,
-    write_atomically,
-    wrong_in_answer,
-)
+from duoviz.lab.files import DATA, REPORT, opened_zip, own_files, plain_name, telling, write_atomically, wrong_in
+from duoviz.lab.machine import in_words
 from duoviz.lab.rows import Row, key
 from duoviz.lab.tasks import MAX_TASKS
-from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file, wrong_field
+from duoviz.outside import DAMAGED_ZIP, Reader, Refused, open_file
 
 LOCK = ".lock"
 # What must not differ between rows that stand in one table.
@@ -61,8 +46,6 @@ LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 # How to open each file of a folder or a zip, by its name.
 Files = Mapping[str, Callable[[], BinaryIO]]
-# Returns where in an object something is missing or wrong; None where all is right.
-Check = Callable[[dict], str | None]
 
 
 @dataclass
@@ -75,11 +58,6 @@ class Results:
     rows: list[Row] = field(default_factory=list)
     failed: list[Row] = field(default_factory=list)
     forwards: list[dict] = field(default_factory=list)
-
-    @cached_property
-    def forward_seconds(self) -> dict[tuple, list[np.ndarray]]:
-        """What each answer's forwards are expected to take, see `course`."""
-        return forward_seconds(self.rows, self.environment)
 
 
 class Folder:
@@ -142,7 +120,8 @@ def opened(path: Path) -> Iterator[Folder]:
         with telling(path):
             for name, file in own_files(path, DATA, REPORT).items():
                 if name.endswith(".jsonl"):
-                    drop_torn_line(file)
+                    # A process that was killed while it wrote leaves a line without an end.
+                    os.truncate(file, file.read_bytes().rfind(b"\n") + 1)
         yield Folder(path)
     finally:
         lock.release()
@@ -157,14 +136,6 @@ def is_being_written(path: Path) -> bool:
             return False
     except OSError as error:
         return isinstance(error, Timeout)
-
-
-def drop_torn_line(file: Path) -> None:
-    """Cut off a last line without an end: the process was killed while it wrote."""
-    content = file.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        os.truncate(file, end)
 
 
 def is_zip(path: Path) -> bool:
@@ -196,20 +167,24 @@ def load(path: Path) -> Results:
 
 def read_results(name: str, files: Files, reader: Reader) -> Results:
     """Raises Refused."""
-    answers = sorted(file for file in files if file.startswith("answers/"))
-    rows = {key(row): row for file in answers for row in rows_in(file, files, reader, wrong_in_answer)}
-    results = Results(
-        name=name,
-        environment=object_in("environment.json", files, partial(wrong_field, ENVIRONMENT)),
-        plan=object_in("plan.json", files, partial(wrong_field, PLAN)),
-        rows=list(rows.values()),
-        failed=list(rows_in("failed.jsonl", files, reader, partial(wrong_field, FAILED))),
-        forwards=list(rows_in("forwards.jsonl", files, reader, partial(wrong_field, FORWARDS))),
-    )
-    refuse_more(MAX_TASKS, "tasks", {row["task"] for row in results.rows + results.failed})
-    refuse_more(MAX_LANES, "methods", {row["model_id"] for row in results.rows + results.failed})
-    refuse_more(MAX_LENGTHS, "lengths in forwards.jsonl", results.forwards)
-    return results
+    for needed in ("environment.json", "plan.json"):
+        if needed not in files:
+            raise Refused(f"has no {needed}")
+    answers = [
+        row
+        for file in sorted(files)
+        if file.startswith("answers/")
+        for row in objects_in(file, files, reader)
+        # An older version also measured other engines, each against a baseline of its own.
+        if "baseline" not in row
+    ]
+    environment, plan = (next(objects_in(file, files, reader)) for file in ("environment.json", "plan.json"))
+    rows = list({key(row): row for row in answers}.values())
+    failed, forwards = (list(objects_in(file, files, reader)) for file in ("failed.jsonl", "forwards.jsonl"))
+    refuse_more(MAX_TASKS, "tasks", {row["task"] for row in rows + failed})
+    refuse_more(MAX_LANES, "methods", {row["model_id"] for row in rows + failed})
+    refuse_more(MAX_LENGTHS, "lengths in forwards.jsonl", forwards)
+    return Results(name, environment, plan, rows, failed, forwards)
 
 
 def refuse_more(most: int, what: str, found: Collection) -> None:
@@ -218,39 +193,21 @@ def refuse_more(most: int, what: str, found: Collection) -> None:
         raise Refused(f"has more than {most:,} {what}")
 
 
-def object_in(name: str, files: Files, wrong_in: Check) -> dict:
-    """The object that a file holds. Raises Refused."""
-    if name not in files:
-        raise Refused(f"has no {name}")
-    with files[name]() as file, named_in_errors(name):
-        return checked(Reader(most_bytes=OBJECT_BYTES).file(file), wrong_in)
-
-
-def rows_in(name: str, files: Files, reader: Reader, wrong_in: Check) -> Iterator[dict]:
-    """The rows of a .jsonl file, where it is there, each checked before the next is read. Raises Refused."""
-    with files.get(name, io.BytesIO)() as file, named_in_errors(name):
-        for line in reader.lines(file):
+def objects_in(name: str, files: Files, reader: Reader) -> Iterator[dict]:
+    """The objects of a .jsonl file, where it is there, or the one of another file; each is checked before the next is
+    read. Raises Refused, which says in which file."""
+    with files.get(name, io.BytesIO)() as file:
+        try:
             # A torn last line is left out.
-            if line.endswith(b"\n"):
-                yield checked(reader.parse(line), wrong_in)
-
-
-@contextmanager
-def named_in_errors(name: str) -> Iterator[None]:
-    """Let what is refused say in which file."""
-    try:
-        yield
-    except Refused as error:
-        raise Refused(f"has a file {name} that {error}") from error
-
-
-def checked(value: object, wrong_in: Check) -> dict:
-    """The object, in which nothing is wrong. Raises Refused."""
-    if not isinstance(value, dict):
-        raise Refused("is not a JSON object")
-    if (wrong := wrong_in(value)) is not None:
-        raise Refused(f'lacks "{wrong}", or has a wrong one')
-    return value
+            lines = (reader.parse(line) for line in reader.lines(file) if line.endswith(b"\n"))
+            for value in lines if name.endswith(".jsonl") else [Reader(most_bytes=OBJECT_BYTES).file(file)]:
+                if not isinstance(value, dict):
+                    raise Refused("is not a JSON object")
+                if (wrong := wrong_in(name, value)) is not None:
+                    raise Refused(f'lacks "{wrong}", or has a wrong one')
+                yield value
+        except Refused as error:
+            raise Refused(f"has a file {name} that {error}") from error
 
 
 def packed(results: Results) -> bytes:

@@ -19,7 +19,6 @@ A literal example (arrays cut short: there is one entry for each target forward)
 
 decoding_steps: target forwards of each turn; accept_lengths: tokens committed by each of them, over all
 turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `trace.agreement`), null where there is none.
-A row of another engine (see `runs.OtherLane`) also has its `baseline`: that lane's name, whose row `equal` is against.
 time: see `time_parts`; counts: see `counts`; iterations: see `per_iteration`. All times are seconds.
 """
 
@@ -30,7 +29,7 @@ from dataclasses import asdict
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
-from duoviz.runs import Lane, OtherLane
+from duoviz.runs import Lane
 from duoviz.trace.agreement import written
 from duoviz.trace.metrics import busy, common, metrics, total
 
@@ -44,11 +43,9 @@ ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "draft_rows", "dr
 Row = dict
 
 
-def answer_row(question: Question, lane: Lane | OtherLane, repeat: int, traces: Sequence[dict]) -> Row:
+def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dict]) -> Row:
     """The row of a whole conversation, one trace a turn; its verdict is still to be found."""
     iterations = [trace["iterations"] for trace in traces]
-    other = {"baseline": lane.baseline} if isinstance(lane, OtherLane) else {}
-    method = traces[0]["header"]["method"]
     return {
         "question_id": question.id,
         "category": question.category,
@@ -68,12 +65,12 @@ def answer_row(question: Question, lane: Lane | OtherLane, repeat: int, traces: 
         "task": question.task,
         "repeat": repeat,
         "verdict": None,
-        "settings": {"method": method, **asdict(lane.settings)},
+        "settings": {"method": lane.method, **asdict(lane.settings)},
         "measured": [measured(trace) for trace in traces],
-    } | other
+    }
 
 
-def failed_row(question: Question, lane: Lane | OtherLane, repeat: int, message: str) -> Row:
+def failed_row(question: Question, lane: Lane, repeat: int, message: str) -> Row:
     """What is kept of an answer that could not be had."""
     return {
         "question_id": question.id,
@@ -129,7 +126,7 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
     """
     starts = [0.0, *(iteration["sync"] for iteration in iterations)]
     # What a method that works in parallel checks was drafted one iteration before.
-    tree = "drafted" if method in METHODS and METHODS[method].parallel else "checked"
+    tree = "drafted" if METHODS[method].parallel else "checked"
     proposals = [
         [node for node in iteration[tree] if node["source"] != "target" and node["status"] != "window"]
         for iteration in iterations

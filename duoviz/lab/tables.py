@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_SEQUENCES
-from duoviz.lab import paper
-from duoviz.lab.environment import IN_TURN, TOGETHER, in_words
-from duoviz.lab.machine import about_speeds, costs_in_words, pass_in_words
+from duoviz.lab import answers, machine, paper
+from duoviz.lab.answers import Value, by_lane, rows_of, tasks_of
+from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
@@ -20,22 +20,10 @@ from duoviz.lab.plan import (
     table_1_lanes,
     table_lanes,
 )
-from duoviz.lab.prediction import Prediction, predict, predictions_of
+from duoviz.lab.prediction import Predictions
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
-from duoviz.lab.values import (
-    Value,
-    by_lane,
-    iterations,
-    mean_if_any,
-    other_lanes,
-    rows_of,
-    speeds,
-    spread,
-    tasks_of,
-    tps,
-)
 
 # The figures of a prediction: each one's heading, its scale (of seconds and shares), and its digits.
 PREDICTED = {
@@ -47,11 +35,10 @@ PREDICTED = {
     "seconds": ("one iteration measured, ms", 1e3, 1),
     "seconds_predicted": ("one iteration predicted, ms", 1e3, 1),
 }
-
+VERDICTS = ("equal", "tie", "defect", "not checked", "failed")
+AVERAGE, PHI = "Average, tokens/s", "φ over vanilla"
 # Failed answers that are listed, and characters of why.
 LISTED, WHY = 200, 500
-
-OTHERS = " The last lines are other engines': their φ is over the same engine without drafting."
 
 Cell = Value | str | None
 
@@ -72,32 +59,30 @@ class Table:
     words: bool = False
 
 
+def in_tokens(tasks: Iterable[str]) -> list[str]:
+    """The tasks' columns."""
+    return [f"{task_name(task)}, tokens/s" for task in tasks]
+
+
 def table_1(results: Results) -> Table:
     """Tokens per second, and φ, of each method on each task."""
     lines = []
-    others = other_lanes(results.rows)
-    for lane, found in speeds(results.rows, [*table_1_lanes(), *others]).items():
+    for lane, found in answers.speeds(results.rows, table_1_lanes()).items():
         over_all, *by_task = found.tps.values()
-        papers = [values.get(lane) for values in paper.TABLE_1.values()]
-        papers = [f"{values[-1]:.2f}" if values else None for values in papers]
+        papers = [f"{values[lane][-1]:.2f}" if lane in values else None for values in paper.TABLE_1.values()]
         lines.append((label_of(lane), [*by_task, over_all, found.phi[ALL_TASKS], found.phi_same, *papers]))
+    more = [AVERAGE, PHI, f"{PHI} on the target's cores", *(f"the paper's φ, {model}" for model in paper.TABLE_1)]
     return Table(
         "table-1",
         "Table 1: tokens per second by task, and the speed-up φ over vanilla",
         "Method",
-        [
-            *map(in_tokens, tasks_of(results.rows)),
-            "Average, tokens/s",
-            "φ over vanilla",
-            "φ over vanilla on the target's cores",
-            *(f"the paper's φ, {model}" for model in paper.TABLE_1),
-        ],
+        [*in_tokens(tasks_of(results.rows)), *more],
         lines,
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
         "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
         "draw of questions would move it so far. A task's ± is the standard deviation over its answers. Vanilla "
         "runs on the cores where it is faster at the time. The target's cores: all cores for the prompt, as in "
-        "DuoDecoding, then its share." + OTHERS * bool(others),
+        "DuoDecoding, then its share.",
     )
 
 
@@ -105,8 +90,8 @@ def speed_bars(results: Results) -> dict:
     """Table 1 as speed-ups over vanilla, as plain data: for each lane, by task, what was measured and the paper's
     values; base: vanilla's tokens per second, by task.
     """
-    found = speeds(results.rows, table_lanes())
-    base = found.pop(VANILLA, None)
+    found = answers.speeds(results.rows, table_lanes())
+    base = found.pop(VANILLA).tps if VANILLA in found else {}
     lines = [
         {
             "method": label_of(lane),
@@ -116,7 +101,7 @@ def speed_bars(results: Results) -> dict:
                 for name, ratio in line.phi.items()
                 if ratio
             },
-            "paper": {model: papers_speed_ups(model, lane) for model in paper.TABLE_1},
+            "paper": {model: papers_speed_ups(values, lane) for model, values in paper.TABLE_1.items()},
         }
         for lane, line in found.items()
     ]
@@ -125,47 +110,47 @@ def speed_bars(results: Results) -> dict:
         # One task is all tasks.
         "tasks": groups if len(groups) > 2 else groups[1:],
         "papers": list(paper.TABLE_1),
-        "base": {name: value.value for name, value in base.tps.items() if value} if base else {},
+        "base": {name: value.value for name, value in base.items() if value},
         "lines": lines,
     }
 
 
-def papers_speed_ups(model: str, lane: str) -> dict[str, float]:
+def papers_speed_ups(values: dict[str, tuple], lane: str) -> dict[str, float]:
     """The paper's φ by task: over all as it gives it, of a task the ratio of its tokens per second."""
-    mine, base = paper.TABLE_1[model].get(lane), paper.TABLE_1[model][VANILLA]
-    if not mine:
+    if lane not in values:
         return {}
-    ratios = {name: one / other for name, one, other in zip(TASKS.values(), mine, base, strict=False)}
-    return {ALL_TASKS: mine[-1]} | ratios
-
-
-def in_tokens(task: str) -> str:
-    """A task's column."""
-    return f"{task_name(task)}, tokens/s"
+    ratios = [mine / base for mine, base in zip(values[lane], values[VANILLA], strict=True)]
+    return {ALL_TASKS: values[lane][-1]} | dict(zip(TASKS.values(), ratios, strict=False))
 
 
 def papers_table(
-    name: str, title: str, values: dict[str, tuple], label: Callable, tasks: Iterable[str], *more: str, head: str = ""
+    name: str, title: str, values: dict[str, tuple], label: Callable, columns: Sequence[str], *, head: str = ""
 ) -> Table:
-    """A table of the paper's own values, by lane; more: the columns after those of the tasks."""
+    """A table of the paper's own values, by lane."""
     lines = [(label(lane), [f"{value:.2f}" for value in line]) for lane, line in values.items()]
-    return Table(f"paper-{name}", f"The paper's {title}", head, [*map(in_tokens, tasks), *more], lines, papers=True)
+    return Table(f"paper-{name}", f"The paper's {title}", head, list(columns), lines, papers=True)
 
 
 def papers_table_1() -> list[Table]:
-    more = ("Average, tokens/s", "φ over vanilla")
     return [
-        papers_table(f"table-1-{model.lower()}", f"Table 1, {model}", values, label_of, TASKS, *more, head="Method")
+        papers_table(
+            f"table-1-{model.lower()}",
+            f"Table 1, {model}",
+            values,
+            label_of,
+            [*in_tokens(TASKS), AVERAGE, PHI],
+            head="Method",
+        )
         for model, values in paper.TABLE_1.items()
     ]
 
 
 def papers_table_2() -> Table:
-    return papers_table("table-2", "Table 2, Llama-2-7b", paper.TABLE_2, sequences_of, FOUR_TASKS)
+    return papers_table("table-2", "Table 2, Llama-2-7b", paper.TABLE_2, sequences_of, in_tokens(FOUR_TASKS))
 
 
 def papers_table_3() -> Table:
-    return papers_table("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, budget_of, FOUR_TASKS)
+    return papers_table("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, budget_of, in_tokens(FOUR_TASKS))
 
 
 def sequences_of(lane: str) -> str:
@@ -179,21 +164,23 @@ def budget_of(lane: str) -> str:
 
 
 def ablation(results: Results, wanted: Iterable[str]) -> tuple[list[str], dict[str, list[Cell]]]:
-    """The tasks on which the lanes ran, and by lane its tokens per second on each."""
+    """The columns of the tasks on which the lanes ran, and by lane its tokens per second on each."""
     lanes = by_lane(results.rows, wanted)
     # DuoDecoding itself runs on all tasks.
     tasks = tasks_of(row for lane, rows in lanes.items() for row in rows if lane != DUO)
-    return tasks, {lane: [tps(rows_of(rows, lane, task)) for task in tasks] for lane, rows in lanes.items()}
+    return in_tokens(tasks), {
+        lane: [answers.tps(rows_of(rows, lane, task)) for task in tasks] for lane, rows in lanes.items()
+    }
 
 
 def table_2(results: Results) -> Table:
     """DuoDecoding with a fixed number of sequences, and with the dynamic one."""
-    tasks, lines = ablation(results, paper.TABLE_2)
+    columns, lines = ablation(results, paper.TABLE_2)
     return Table(
         "table-2",
         "Table 2: one, two and three draft sequences against the dynamic number",
         "Sequences k",
-        [*map(in_tokens, tasks)],
+        columns,
         [(sequences_of(lane), cells) for lane, cells in lines.items()],
         "Every row uses the measured draft budget γ.",
     )
@@ -201,16 +188,16 @@ def table_2(results: Results) -> Table:
 
 def table_3(results: Results) -> Table:
     """One sequence, with budgets around the measured γ."""
-    tasks, lines = ablation(results, paper.TABLE_3)
+    columns, lines = ablation(results, paper.TABLE_3)
     for lane, cells in lines.items():
-        used = iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
-        cells.append(mean_if_any(budget for budget, _ in used if budget is not None))
-        cells.append(mean_if_any(steps for _, steps in used))
+        used = answers.iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
+        for values in ([budget for budget, _ in used if budget is not None], [steps for _, steps in used]):
+            cells.append(answers.mean_of(values) if values else None)
     return Table(
         "table-3",
         "Table 3: draft budgets around the measured γ, one sequence",
         "Budget",
-        [*map(in_tokens, tasks), "γ used, draft steps", "draft steps made"],
+        [*columns, "γ used, draft steps", "draft steps made"],
         [(budget_of(lane), cells) for lane, cells in lines.items()],
         "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
         "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too.",
@@ -219,7 +206,7 @@ def table_3(results: Results) -> Table:
 
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
     """How often which k was predicted (columns, from 1) where which was needed (lines, from 1; the last is beyond)."""
-    counts = Counter(iterations(rows_of(rows, DUO), "needed", "k"))
+    counts = Counter(answers.iterations(rows_of(rows, DUO), "needed", "k"))
     return [[counts[needed, k] for k in range(1, MAX_SEQUENCES + 1)] for needed in range(1, BEYOND + 1)]
 
 
@@ -227,55 +214,51 @@ def table_4(results: Results) -> Table:
     """The number of sequences that was needed against the one that θ predicted."""
     counts = confusion(results.rows)
     total = sum(map(sum, counts))
-    columns = [k for k in range(1, MAX_SEQUENCES + 1) if any(line[k - 1] for line in counts)]
+    columns = [k for k in range(MAX_SEQUENCES) if any(line[k] for line in counts)]
     labels = [*map(str, range(1, BEYOND)), f"more than {BEYOND - 1}"]
+    lines = {label: [line[k] for k in columns] for label, line in zip(labels, counts, strict=True) if any(line)}
     return Table(
         "table-4",
         "Table 4: how many sequences were needed, and how many θ predicted",
         "Needed k",
-        [f"predicted k = {k}, iterations" for k in columns],
-        [
-            (label, [Value(line[k - 1], None, total, 0) for k in columns])
-            for label, line in zip(labels, counts, strict=True)
-            if any(line)
-        ],
+        [f"predicted k = {k + 1}, iterations" for k in columns],
+        [(label, [Value(count, None, total, 0) for count in line]) for label, line in lines.items()],
         "Needed k: the rank of the target's token among the draft's first tokens. It is known where no token before "
         f"it was rejected: in {total:,} iterations. A cell's shade is its share of them.",
-        shares=[[line[k - 1] / total for k in columns] for line in counts if any(line)],
+        shares=[[count / total for count in line] for line in lines.values()],
     )
 
 
 def checks(results: Results) -> Table:
     """How many answers were vanilla's text, token for token."""
-    others, lines = other_lanes(results.rows), []
-    known = [*lane_labels(), *(lane for lane, baseline in others.items() if lane != baseline)]
-    lanes = [lane for lane in by_lane(results.rows, known) if lane != VANILLA]
+    lines = []
+    lanes = [lane for lane in by_lane(results.rows, lane_labels()) if lane != VANILLA]
     for lane in dict.fromkeys((*lanes, *(row["model_id"] for row in results.failed))):
-        verdicts = [row["verdict"] for row in rows_of(results.rows, lane)]
-        errors = sum(row["model_id"] == lane for row in results.failed)
-        cells = [verdicts.count(verdict) for verdict in ("equal", "tie", "defect")] + [verdicts.count(None), errors]
-        lines.append((label_of(lane), [Value(count, None, len(verdicts) + errors, 0) for count in cells]))
+        verdicts = [row["verdict"] or "not checked" for row in rows_of(results.rows, lane)]
+        verdicts += ["failed"] * len(rows_of(results.failed, lane))
+        lines.append((label_of(lane), [Value(verdicts.count(each), None, len(verdicts), 0) for each in VERDICTS]))
     delta = results.environment.get("delta")
     return Table(
         "checks",
         "Is it vanilla's text?",
         "Method",
-        [f"{verdict}, answers" for verdict in ("equal", "tie", "defect", "not checked", "failed")],
+        [f"{verdict}, answers" for verdict in VERDICTS],
         lines,
         "A tie: the texts differ only where two tokens are equally good to within rounding "
-        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). Any other difference is a defect."
-        + " Another engine's text is compared with its own vanilla's; one that differs is not judged."
-        * bool(others),
+        f"({f'{delta:.1e} logits here' if delta else 'not measured here'}). Any other difference is a defect.",
     )
 
 
-def predictions(results: Results) -> Table:
-    """The cost model's speed of each lane beside the measured one."""
+def predictions(found: Predictions) -> Table:
+    """The cost model's speed of each lane beside the measured one, with its spread over the answers."""
     lines = []
-    for lane, together in predictions_of(results).items():
-        rows = rows_of(results.rows, lane)
-        apart = [prediction for row in rows if (prediction := predict([row], results.forward_seconds))]
-        lines.append((label_of(lane), [figure(together, apart, name) for name in PREDICTED]))
+    for lane, (together, apart) in found.items():
+        cells: list[Cell] = []
+        for name, (_, scale, digits) in PREDICTED.items():
+            values = [scale * each for one in (together, *apart) if (each := getattr(one, name)) is not None]
+            known = getattr(together, name) is not None
+            cells.append(Value(values[0], answers.spread(values[1:]), len(values) - 1, digits) if known else None)
+        lines.append((label_of(lane), cells))
     return Table(
         "cost-model",
         "The cost model against measurements",
@@ -298,46 +281,39 @@ def failures(results: Results) -> Table:
     return Table("failed", "Failed answers", "Method", ["task", "question", "why"], lines, more, words=True)
 
 
-def figure(together: Prediction, apart: Sequence[Prediction], name: str) -> Value | None:
-    """One figure of all answers together, with its spread over them."""
-    _, scale, digits = PREDICTED[name]
-    if getattr(together, name) is None:
-        return None
-    value, *values = (scale * each for one in (together, *apart) if (each := getattr(one, name)) is not None)
-    return Value(value, spread(values), len(values), digits)
-
-
 def environments(several: Sequence[Results]) -> Table:
     """Where each of the results comes from."""
     lines = []
-    for name in ("date", "pair", "models", "devices", "cores", "threads", "precision", "versions", "system"):
-        lines.append((name.capitalize(), [in_words(results.environment.get(name)) for results in several]))
-    if any("machines" in results.environment for results in several):
-        lines.append(("Places", [in_words(results.environment.get("machines", "one")) for results in several]))
-    for name in ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source"):
-        lines.append((name.replace("_", " ").capitalize(), [in_words(results.plan.get(name)) for results in several]))
-    lines.append(("Vanilla's forward pass of one token", [pass_in_words(results) for results in several]))
+    for part, names in (
+        ("environment", ("date", "pair", "models", "devices", "cores", "threads", "precision", "versions", "system")),
+        ("plan", ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source")),
+    ):
+        for name in names:
+            values = [in_words(getattr(results, part).get(name)) for results in several]
+            lines.append((name.replace("_", " ").capitalize(), values))
+    passes = [machine.pass_in_words(machine.passes(results.rows)) for results in several]
+    lines.append(("Vanilla's forward pass of one token", passes))
     for name in (TOGETHER, IN_TURN):
-        lines.append((f"Costs, measured {name}", [costs_in_words(results.environment, name) for results in several]))
+        costs = [machine.costs_in_words(results.environment, name) for results in several]
+        lines.append((f"Costs, measured {name}", costs))
     return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
 
 
 def compared(several: Sequence[Results]) -> Table:
     """Several results side by side: tokens per second and φ of each lane of Table 1."""
-    lines, rows = [], [row for results in several for row in results.rows]
-    wanted = [*table_1_lanes(), *other_lanes(rows)]
-    found = [speeds(results.rows, wanted) for results in several]
-    for lane in by_lane(rows, wanted):
-        both = [
-            (each[lane].tps[ALL_TASKS], each[lane].phi[ALL_TASKS]) if lane in each else (None, None) for each in found
-        ]
-        lines.append((label_of(lane), [cell for cells in both for cell in cells]))
+    found = [answers.speeds(results.rows, table_1_lanes()) for results in several]
+    lines = []
+    for lane in table_1_lanes():
+        if any(lane in each for each in found):
+            figures = [by_task for each in found for by_task in (each[lane][1:3] if lane in each else ({}, {}))]
+            lines.append((label_of(lane), [by_task.get(ALL_TASKS) for by_task in figures]))
+    names, passes = zip(*((results.name, machine.passes(results.rows)) for results in several), strict=True)
     return Table(
         "compared",
         "Several results side by side",
         "Method",
-        [f"{results.name}, {figure}" for results in several for figure in ("tokens/s", "φ over vanilla")],
+        [f"{name}, {figure}" for name in names for figure in ("tokens/s", PHI)],
         lines,
         "Averages over the tasks of each result. Compare them only where tasks and settings are the same. "
-        + about_speeds(several),
+        + machine.about_speeds(names, passes),
     )

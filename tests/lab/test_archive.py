@@ -100,23 +100,18 @@ def test_more_than_tables_and_figures_can_show(bad, name, row, field, most, what
     load(bad({name: "".join(rows[1:])}))
 
 
-def test_more_turns_than_can_be_drawn_in_time(bad, finished, monkeypatch):
-    answers = (finished / "answers" / "vanilla.jsonl").read_text()
-    file = bad({"answers/vanilla.jsonl": answers})
-    monkeypatch.setattr(results, "ZIP_TURNS", sum(len(row["measured"]) for row in load(file).rows))
+def test_more_turns_than_can_be_drawn_in_time_too_many_files_or_bytes(bad, finished, monkeypatch, tmp_path):
+    file = bad({"answers/vanilla.jsonl": (finished / "answers" / "vanilla.jsonl").read_text()})
+    monkeypatch.setattr(results, "ZIP_TURNS", turns := sum(len(row["measured"]) for row in load(file).rows))
     load(file)
-    monkeypatch.setattr(results, "ZIP_TURNS", results.ZIP_TURNS - 1)
-    assert refusal(file) == f": it has more than {results.ZIP_TURNS} turns."
+    monkeypatch.setattr(results, "ZIP_TURNS", turns - 1)
+    assert refusal(file) == f": it has more than {turns - 1} turns."
     # What one has measured oneself may be more.
     assert load(finished).rows
-
-
-def test_too_many_files_or_bytes(bad, tmp_path):
     assert refusal(bad({f"{number}.csv": "" for number in range(1_000)})) == ": it has more than 1,000 files."
-    file = tmp_path / "bad.zip"
-    with file.open("wb") as large:
+    with (tmp_path / "bad.zip").open("wb") as large:
         large.truncate(100_000_001)
-    assert refusal(file) == ": it has more than 100 MB."
+    assert refusal(tmp_path / "bad.zip") == ": it has more than 100 MB."
 
 
 def test_what_is_packed_in_an_unusual_way_or_locked_is_not_unpacked(bad, finished, tmp_path):

@@ -13,7 +13,7 @@ from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.lab.bench import bench, jobs_of, lengths, seconds_left, verdict
-from duoviz.lab.environment import environment
+from duoviz.lab.machine import environment
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
@@ -28,10 +28,6 @@ BAD = {7: "The prompt is too long", 8: "The question is empty"}
 def run(path, plan, **options):
     with opened(path) as folder:
         return list(bench(tiny_engine(), plan, folder, **options))
-
-
-def answers_in(path):
-    return [json.loads(line) for file in path.glob("answers/*.jsonl") for line in file.read_text().splitlines()]
 
 
 def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions):
@@ -59,16 +55,13 @@ def test_answers_come_first_and_the_times_of_figure_1_last_or_not_at_all(questio
 
 
 def test_answers_are_in_spec_benchs_format(finished):
-    files = sorted(finished.glob("answers/*.jsonl"))
-    assert len(files) == 14
-    turns = {question["question_id"]: len(question["turns"]) for question in QUESTIONS}
     # That the numbers of turns and iterations agree is checked as they are loaded.
-    for file in files:
-        for row in map(json.loads, file.read_text().splitlines()):
-            assert {"question_id", "category", "model_id", "answer_id", "choices", "tstamp"} <= set(row)
-            answer = row["choices"][0]
-            assert len(answer["turns"]) == turns[row["question_id"]] and row["model_id"] == file.stem
-            assert sum(answer["accept_lengths"]) == sum(answer["new_tokens"]) > 0
+    for row in load(finished).rows:
+        assert {"question_id", "category", "model_id", "answer_id", "choices", "tstamp"} <= set(row)
+        answer, asked = row["choices"][0], QUESTIONS[row["question_id"] - 1]
+        assert len(answer["turns"]) == len(asked["turns"])
+        assert sum(answer["accept_lengths"]) == sum(answer["new_tokens"]) > 0
+    assert {file.stem for file in finished.glob("answers/*")} == {row["model_id"] for row in load(finished).rows}
 
 
 def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finished):
@@ -125,7 +118,9 @@ def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_pa
     run(tmp_path, plan)
     after = load(tmp_path)
     assert len(before) == 12 and all(row in after.rows for row in before)
-    keys = Counter(key(row) for row in answers_in(tmp_path) + after.failed)
+    texts = [file.read_text() for file in tmp_path.glob("answers/*.jsonl")]
+    answers = [json.loads(line) for text in texts for line in text.splitlines()]
+    keys = Counter(key(row) for row in answers + after.failed)
     assert keys == Counter({job.key: 1 for job in jobs_of(plan)})
 
 

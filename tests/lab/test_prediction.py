@@ -1,6 +1,5 @@
 """The cost model's predictions, against runs that keep to its own rules and against chance played out."""
 
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +8,9 @@ import pytest
 from duoviz.decoding.acceptance_table import plain
 from duoviz.decoding.costs import CostModel
 from duoviz.decoding.duotree.simulate import exponential_tilt
+from duoviz.decoding.theory import parallel_tokens, run_of
 from duoviz.lab import findings, prediction, tables
-from duoviz.lab.course import cost_models, forward_seconds
-from duoviz.lab.environment import ON_TARGET
+from duoviz.lab.machine import ON_TARGET, cost_models
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.prediction import (
@@ -20,9 +19,11 @@ from duoviz.lab.prediction import (
     duodecoding_phi,
     duotree_map,
     duotree_phi,
+    forward_seconds,
     growth,
     places_of,
     predict,
+    predictions_of,
     speculative_phi,
     with_free_rows,
 )
@@ -72,74 +73,47 @@ def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
     assert predicted(row(VANILLA, committed=[1], each=[9], rows=[7])) is None
 
 
-def test_a_target_on_its_own_cores_has_the_costs_of_these_where_results_hold_them():
+def test_each_side_has_the_costs_of_how_and_on_how_much_it_worked():
     alone = row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla")
     alone["settings"]["cores"] = "target"
     own = MODELS | {ON_TARGET: CostModel(((0.02,) * 6,) * 2, ((0.002,) * 8,) * 2)}
     assert predicted(alone, models=own).error == pytest.approx(0, abs=1e-9)
     assert predicted(alone).error == pytest.approx(1.0)
-
-
-def test_a_draft_may_work_beside_the_target_or_in_turn():
-    """The same iteration of DuoTree: the longer of both sides, or their sum and the costs on all cores."""
-    one = {"committed": [1, 1, 2], "rows": [7, 3, 3], "draft_steps": [0, 1, 2], "draft_rows": [0, 7, 2]}
-    rows = [row("duotree", each=[9, 9, 0.012], **one) for _ in range(2)]
+    # The same iteration of DuoTree, its draft in turn or beside: the sum of both sides or the longer one.
+    one = {"committed": [1, 1, 2], "rows": [7, 3, 3], "draft_steps": [0, 1, 2]}
+    rows = [row("duotree", each=[9, 9, 0.012], **one, draft_rows=[0, 7, 2]) for _ in range(2)]
     rows[1]["measured"][0]["metrics"]["overlap"] = 0.4
-    in_turn, beside = map(predicted, rows)
-    assert in_turn.seconds_predicted == pytest.approx(0.016) and beside.seconds_predicted == pytest.approx(0.012)
-
-
-def test_a_draft_step_of_more_tokens_takes_longer():
-    """Two steps of four tokens together take as long as two of two; results from before they were kept count one."""
+    assert [predicted(each).seconds_predicted for each in rows] == pytest.approx([0.016, 0.012])
+    # Two steps of four tokens together take as long as two of two; results from before they were kept count one.
     costs = replace(MODELS["in turn"], draft=((0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009),) * 2)
-    read = {"committed": [1, 1, 2], "each": [9, 9, 0.018], "rows": [7, 3, 3]}
-    one = row("duotree", **read, draft_steps=[0, 1, 2], draft_rows=[0, 7, 4])
-    models = MODELS | {"in turn": costs}
-    assert predicted(one, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.003)
-    del one["measured"][0]["iterations"]["draft_rows"]
-    assert predicted(one, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.002)
+    wide, models = row("duotree", each=[9, 9, 0.018], **one, draft_rows=[0, 7, 4]), MODELS | {"in turn": costs}
+    assert predicted(wide, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.003)
+    del wide["measured"][0]["iterations"]["draft_rows"]
+    assert predicted(wide, models=models).seconds_predicted == pytest.approx(0.012 + 2 * 0.002)
 
 
 def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
     slow = row(TARGET_ONLY, committed=[1, 1], each=[9, 0.02], rows=[7, 1], method="vanilla")
-    made = results(*runs(), slow)
-    table = tables.predictions(made)
+    found = predictions_of(results(*runs(), slow))
+    table = tables.predictions(found)
     errors = {label: cells[table.columns.index("error, %")].value for label, cells in table.lines}
     assert errors == pytest.approx(
         {"Vanilla": 0, "Vanilla on DuoDecoding's target cores": 100, "SpS": 0, "PLD": 0, "DuoDecoding": 0}
     )
-    assert findings.about_predictions(made) == [
+    assert findings.about_predictions(found) == [
         "The cost model's mean error over 5 methods is 20 %; the largest is +100 %, for Vanilla on DuoDecoding's "
         "target cores."
     ]
 
 
-def played(alpha, ratio, grown, *, gamma, parallel, seed=0):
-    """φ of many iterations in which chance decides whether each token is accepted."""
-    dice, tokens, time, pending = random.Random(seed), 0, 0.0, 0
-    for _ in range(40_000):
-        checked = pending if parallel else gamma
-        time += max(grown[checked], gamma / ratio) if parallel else gamma / ratio + grown[checked]
-        right = 0
-        while right < checked and dice.random() < alpha:
-            right += 1
-        tokens += right + 1
-        # All right: the first of the tokens drafted meanwhile may be the target's next.
-        hit = parallel and right == checked and dice.random() < alpha
-        pending = gamma - 1 if hit else 0
-    return tokens / time
-
-
-@pytest.mark.parametrize("alpha, ratio", [(0.5, 4.4), (0.8, 8.0), (0.9, 3.0)])
-def test_phi_is_the_best_of_what_chance_gives(alpha, ratio):
-    free = growth(with_free_rows(MODELS["together"]))
-    for grown in (free, growth(MODELS["together"])):
-        gammas = range(1, 10)
-        in_turn = max(played(alpha, ratio, grown, gamma=gamma, parallel=False) for gamma in gammas)
-        assert speculative_phi(alpha, ratio, grown) == pytest.approx(in_turn, rel=0.02)
+def test_phi_is_that_of_the_best_length():
+    grown, free = growth(MODELS["together"]), growth(with_free_rows(MODELS["together"]))
+    best = max(run_of(0.8, gamma) / (gamma / 8 + grown[gamma]) for gamma in range(1, 32))
+    assert speculative_phi(0.8, 8.0, grown) == pytest.approx(best)
     # Where rows cost nothing, all that fits into the target's forward is kept.
-    together = played(alpha, ratio, free, gamma=int(ratio), parallel=True)
-    assert duodecoding_phi(alpha, ratio, free) == pytest.approx(together, rel=0.02)
+    for ratio in (1, 3, 8):
+        assert duodecoding_phi(0.8, ratio, free) == pytest.approx(parallel_tokens(0.8, 0.8, ratio))
+    assert duodecoding_phi(0.8, 8.0, grown) < duodecoding_phi(0.8, 8.0, free)
 
 
 PLACES = plain().places()

@@ -3,8 +3,9 @@
 import copy
 import json
 import warnings
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from io import BytesIO
+from operator import getitem
 
 import pytest
 
@@ -129,3 +130,29 @@ def test_times_that_no_machine_takes_are_no_costs(files):
     environment["costs"] = spoilt(environment["costs"], ("together", "target", 0, 0))
     with pytest.raises(Refused, match=r'environment.json that lacks "costs.together.target\[0\]\[0\]"'):
         read(files | {"environment.json": environment}, "1e-12")
+
+
+@pytest.mark.parametrize(
+    "path, value",
+    [
+        (("choices", 0, "accept_lengths"), [1]),
+        (("choices", 0, "wall_time"), [0.0]),
+        (("measured", 0, "iterations", "seconds"), []),
+        (("settings", "method"), "magic"),
+        *((("measured", 0, "counts", name), 10**4) for name in ("accepted", "pending_accepted", "hits")),
+        *((("measured", 0, "counts", name), value) for name, value in (("sequences_taken", 10**4), ("taken", 0))),
+    ],
+)
+def test_an_answer_that_contradicts_itself_is_refused(files, path, value):
+    row = copy.deepcopy(files["answers/duodecoding.jsonl"][1])
+    assert read(files | {"answers/duodecoding.jsonl": [row]}, "").rows[-1]
+    *way, last = path
+    reduce(getitem, way, row)[last] = value
+    with pytest.raises(Refused, match="duodecoding.jsonl that lacks"):
+        read(files | {"answers/duodecoding.jsonl": [row]}, "")
+
+
+def test_answers_of_other_engines_that_an_older_version_measured_are_left_out(files):
+    (answer, *_) = files["answers/vanilla.jsonl"]
+    other = answer | {"model_id": "x", "baseline": "x", "settings": answer["settings"] | {"method": "x loop"}}
+    assert read(files | {"answers/x.jsonl": [other]}, "").rows == read(files, "").rows

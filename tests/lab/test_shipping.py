@@ -11,14 +11,19 @@ from xml.etree import ElementTree
 import pytest
 
 from duoviz.__main__ import main
-from duoviz.lab import shipping
+from duoviz.lab import findings, paying, shipping
+from duoviz.lab.answers import speeds
+from duoviz.lab.plan import DUO, DUOTREE, SPS
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
 from duoviz.lab.shipping import kept_view, ship, shipped, view_of
+from duoviz.lab.tasks import ALL_TASKS
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
-from tests.release.pages import BEGIN, END, with_speeds
+from tests.app import ROOT
+from tests.release.pages import BEGIN, END, results_page, summary, with_speeds
 from tests.release.sitting import put
 
+SHIPPED = sorted((FOLDER.parent / "results").glob("*.zip"))
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
 
 
@@ -58,15 +63,28 @@ def rounded(view):
     return json.loads(json.dumps(view), parse_float=lambda number: f"{float(number):.9g}")
 
 
-def test_the_results_that_come_along_are_shown_as_they_are():
-    files = sorted((FOLDER.parent / "results").glob("*.zip"))
-    assert files
-    for file in files:
-        views = [rounded(view) for view in (kept_view(file)["first"], first_view(shipped(file)))]
-        for view in views:
-            # Of DuoTree's play the tests play little.
-            assert view["overview"]["pays"]["panels"].pop()["method"] == "DuoTree"
-        assert views[0] == views[1], f"ship {file.name} anew"
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict_themselves(file):
+    results = shipped(file)
+    views = [rounded(view) for view in (kept_view(file)["first"], first_view(results))]
+    said = views[0]["overview"]["pays"]["why"]
+    measured = [speeds(results.rows, [lane])[lane].phi[ALL_TASKS] for lane in (SPS, DUO, DUOTREE)]
+    assert bool(said) == all(phi.value - phi.spread <= 1 for phi in measured)
+    if said:
+        ratio = paying.sides(results)[0].ratio
+        target, draft = map(float, re.findall(r"([\d.]+) ms", said[0]))
+        assert target / draft < ratio
+    for view in views:
+        # Of DuoTree's play the tests play little.
+        assert view["overview"]["pays"]["panels"].pop()["method"] == "DuoTree"
+    assert views[0] == views[1], f"ship {file.name} anew"
+
+
+def test_the_readme_and_the_page_of_results_are_those_of_the_first_results():
+    results = shipped(next(file for file in SHIPPED if file.stem == "two-cores"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    assert readme.strip() == summary(results).strip() and findings.about_table_1(results)[0] in readme
+    assert findings.about_table_1(results)[1] in results_page(results)
 
 
 @pytest.mark.thorough

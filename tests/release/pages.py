@@ -9,30 +9,27 @@ import numpy as np
 from jinja2 import FileSystemLoader
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.costs import CONTEXTS, CostModel
+from duoviz.decoding.costs import CostModel
 from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, exponential_tilt
 from duoviz.errors import UserError
 from duoviz.lab import paper
-from duoviz.lab.course import works_beside
-from duoviz.lab.environment import IN_TURN, TOGETHER
+from duoviz.lab.answers import Value, acceptance, rows_of, speed_up, speeds, tasks_of, tokens, ttft
 from duoviz.lab.findings import TOO_FEW, about_checks, about_table_1, listed
-from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of, table_1_lanes
+from duoviz.lab.machine import IN_TURN, TOGETHER
+from duoviz.lab.plan import DUOTREE, SPS, VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import (
-    duodecoding_phi,
     duotree_phi,
     fewest,
-    growth,
+    formula_phis,
     padded_models,
     places_of,
-    ratio_of,
-    speculative_phi,
     with_free_rows,
+    works_beside,
 )
 from duoviz.lab.report import TEMPLATES
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, task_name
-from duoviz.lab.values import Value, acceptance, phi, rows_of, speeds, tasks_of, tokens, ttft
 
 BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->", "<!-- end of speeds -->"
 # The picture, and the page of all tables, from the README's folder.
@@ -144,7 +141,7 @@ def other_hardware(results: Results) -> dict | None:
     """What other hardware would change; None where the draft's acceptance or DuoTree was not measured, or the target
     ran on a GPU."""
     alpha = acceptance(rows_of(results.rows, SPS)).rate
-    measured = phi(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA), tasks_of(results.rows))
+    measured = speed_up(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA))
     if alpha is None or not measured or not results.environment.get("cpu"):
         return None
     models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
@@ -182,13 +179,8 @@ def estimated_phis(
 ) -> tuple[dict[str, float], bool]:
     """φ of each method over vanilla with the costs in turn, and whether DuoTree drafts beside the target."""
     ways = duotree_phi(together, in_turn, places, iterations=ITERATIONS)
-    slower = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
-    phis = {
-        DUOTREE: float(ways.phi),
-        SPS: float(speculative_phi(alpha, ratio_of(in_turn), growth(in_turn))),
-        DUO: float(duodecoding_phi(alpha, ratio_of(together), growth(together)) * slower),
-    }
-    return phis, bool(ways.beside > ways.in_turn)
+    phis = {DUOTREE: ways.phi} | formula_phis(alpha, together, in_turn)
+    return {lane: float(phi) for lane, phi in phis.items()}, bool(ways.beside > ways.in_turn)
 
 
 def on_cores(together: CostModel, in_turn: CostModel, threads: dict[str, int], count: int) -> CostModel:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import numpy as np
 
 from duoviz.decoding import METHODS
-from duoviz.lab.paying import GAIN, ROWS, by_task, sides
+from duoviz.lab.answers import speeds, tasks_of
+from duoviz.lab.paying import GAIN, ROWS, sides
 from duoviz.lab.plan import VANILLA, label_of, look_of
 from duoviz.lab.prediction import ALPHAS, RATIOS
 from duoviz.lab.results import Results
 from duoviz.lab.tasks import ALL_TASKS, with_all
-from duoviz.lab.values import speeds, tasks_of
 from tests.release.pages import HERE
 
 WIDTH, ROW, TOP = 880, 30, 92
@@ -70,7 +70,7 @@ def picture(results: Results) -> str:
         ],
         borders=[(side.lane, border(side.phi[rows]), rows == "free") for side in compared for rows in ROWS],
         # DuoTree's are those of SpS.
-        measured=[(one.lane, one.ratio, alpha) for one in compared if not one.lead for _, alpha, _ in by_task(one)],
+        measured=[(one.lane, one.ratio, alpha) for one in compared if not one.lead for alpha, _ in one.points.values()],
     )  # fmt: skip
 
 

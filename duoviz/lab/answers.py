@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import islice
 from statistics import mean, stdev
 from typing import NamedTuple
@@ -14,15 +14,6 @@ from duoviz.lab.tasks import ALL_TASKS, in_order, task_name, with_all
 
 # Noise is estimated from at least so many questions more than there are tasks.
 FEWEST = 4
-
-
-class Timed(NamedTuple):
-    """One answer: tokens in seconds."""
-
-    task: str
-    question: Hashable
-    tokens: int
-    seconds: float
 
 
 class Value(NamedTuple):
@@ -48,61 +39,53 @@ class Value(NamedTuple):
         return "faster" if self.value > 1 else "slower"
 
 
-def speed_up(mine: Sequence[Timed], theirs: Sequence[Timed]) -> Value | None:
-    """φ, the ratio of both `mean_of_tasks`. mine, theirs: answers to the same questions; None where there are none."""
-    if not mine:
+def mean_of_tasks(rows: Sequence[Row]) -> tuple[float, dict[Hashable, float]]:
+    """The mean over tasks of total tokens over total time; and by how much each question, all its repeats together,
+    moves it, to first order."""
+    speeds, effects, tasks = [], defaultdict(float), dict.fromkeys(row["task"] for row in rows)
+    for task in tasks:
+        answers = [(row["question_id"], tokens(row), seconds(row)) for row in rows if row["task"] == task]
+        time = sum(took for *_, took in answers)
+        speeds.append(sum(count for _, count, _ in answers) / time)
+        for question, count, took in answers:
+            effects[question] += (count - speeds[-1] * took) / time / len(tasks)
+    return mean(speeds), effects
+
+
+def with_noise(value: float, effects: dict[Hashable, float], rows: Sequence[Row], *, digits: int = 1) -> Value:
+    """A mean over tasks with two standard errors of it, where other questions could be drawn within each task."""
+    free = len(effects) - len({row["task"] for row in rows})
+    variance = len(effects) / free * sum(effect**2 for effect in effects.values()) if free >= FEWEST else None
+    return Value(value, None if variance is None else 2 * math.sqrt(variance), len(effects), digits, mean=True)
+
+
+def average(rows: Sequence[Row]) -> Value:
+    """The mean of the tasks' tokens per second, as the paper's Table 1 averages."""
+    return with_noise(*mean_of_tasks(rows), rows)
+
+
+def speed_up(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
+    """φ: how many times as fast one lane is as another, the ratio of both `mean_of_tasks` on the questions that both
+    answered; None where there are none."""
+    if not (both := paired(rows, bases)):
         return None
-    speeds, effects = (mean_of_tasks(mine), mean_of_tasks(theirs)), (effects_of(mine), effects_of(theirs))
-    phi = speeds[0] / speeds[1]
-    moves = {each: phi * (effects[0][each] / speeds[0] - effects[1][each] / speeds[1]) for each in effects[0]}
-    return Value(phi, noise(moves, mine), len(moves), digits=2, mean=True)
+    mine, theirs = zip(*both, strict=True)
+    (speed, effects), (base, base_effects) = mean_of_tasks(mine), mean_of_tasks(theirs)
+    phi = speed / base
+    moves = {each: phi * (effects[each] / speed - base_effects[each] / base) for each in effects}
+    return with_noise(phi, moves, mine, digits=2)
 
 
-def by_task(answers: Sequence[Timed]) -> dict[str, list[Timed]]:
-    found = defaultdict(list)
-    for answer in answers:
-        found[answer.task].append(answer)
-    return found
-
-
-def mean_of_tasks(answers: Sequence[Timed]) -> float:
-    """The mean over tasks of total tokens over total time."""
-    return mean(tokens_over_time(group) for group in by_task(answers).values())
-
-
-def tokens_over_time(answers: Sequence[Timed]) -> float:
-    return sum(answer.tokens for answer in answers) / sum(answer.seconds for answer in answers)
-
-
-def effects_of(answers: Sequence[Timed]) -> dict[Hashable, float]:
-    """By how much each question, all its repeats together, moves the `mean_of_tasks`, to first order."""
-    effects: dict[Hashable, float] = defaultdict(float)
-    groups = by_task(answers)
-    for group in groups.values():
-        speed, seconds = tokens_over_time(group), sum(answer.seconds for answer in group)
-        for answer in group:
-            effects[answer.question] += (answer.tokens - speed * answer.seconds) / seconds / len(groups)
-    return effects
-
-
-def noise(effects: dict[Hashable, float], answers: Sequence[Timed]) -> float | None:
-    """Two standard errors of what questions drawn within their tasks move by so much; None where they are too few."""
-    free = len(effects) - len(by_task(answers))
-    if free < FEWEST:
-        return None
-    return 2 * math.sqrt(len(effects) / free * sum(effect**2 for effect in effects.values()))
+def paired(rows: Iterable[Row], bases: Iterable[Row]) -> list[tuple[Row, Row]]:
+    """Answers to the same question in the same repeat."""
+    by_key = {(row["question_id"], row["repeat"]): row for row in bases}
+    return [(row, base) for row in rows if (base := by_key.get((row["question_id"], row["repeat"])))]
 
 
 def mean_of(values: Iterable[float], digits: int = 1) -> Value:
     """The mean and spread of one value or more."""
     values = list(values)
     return Value(mean(values), spread(values), len(values), digits)
-
-
-def mean_if_any(values: Iterable[float], digits: int = 1) -> Value | None:
-    """The mean and spread of some values; None where there are none."""
-    values = list(values)
-    return mean_of(values, digits) if values else None
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -118,12 +101,6 @@ def rows_of(rows: Iterable[Row], lane: str, task: str | None = None) -> list[Row
 def by_lane(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, list[Row]]:
     """The rows of each of these lanes that has any."""
     return {lane: mine for lane in lanes if (mine := rows_of(rows, lane))}
-
-
-def other_lanes(rows: Iterable[Row]) -> dict[str, str]:
-    """The lanes of other engines that have rows, each with its baseline, by name."""
-    found = {row["model_id"]: row["baseline"] for row in rows if "baseline" in row}
-    return dict(sorted(found.items()))
 
 
 def tasks_of(rows: Iterable[Row]) -> list[str]:
@@ -151,10 +128,18 @@ def ttft(row: Row) -> float:
     return row["measured"][0]["metrics"]["ttft"]
 
 
+def relative_ttft(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
+    """The time to the first token over the other lane's on the same question; None where they share none."""
+    ratios = [ttft(row) / ttft(base) for row, base in paired(rows, bases)]
+    return mean_of(ratios, 2) if ratios else None
+
+
 def answer_line(row: Row) -> dict:
     """An answer's figures, by column: all turns, in seconds and tokens a second; τ counts the prompt's iteration."""
     return {
-        **{name: row[of] for name, of in (("lane", "model_id"), ("task", "task"), ("question", "question_id"))},
+        "lane": row["model_id"],
+        "task": row["task"],
+        "question": row["question_id"],
         "repeat": row["repeat"],
         "verdict": row["verdict"],
         "tokens": tokens(row),
@@ -172,42 +157,9 @@ def tps(rows: Sequence[Row]) -> Value | None:
     return Value(sum(map(tokens, rows)) / sum(map(seconds, rows)), spread([speed(row) for row in rows]), len(rows))
 
 
-def paired(rows: Iterable[Row], bases: Iterable[Row]) -> list[tuple[Row, Row]]:
-    """Answers to the same question in the same repeat."""
-    by_key = {(row["question_id"], row["repeat"]): row for row in bases}
-    return [(row, base) for row in rows if (base := by_key.get((row["question_id"], row["repeat"])))]
-
-
-def ratios(rows: Iterable[Row], bases: Iterable[Row], figure: Callable[[Row], float]) -> list[float]:
-    """A figure of each answer over that of the other lane's answer to the same question."""
-    return [figure(row) / figure(base) for row, base in paired(rows, bases)]
-
-
-def timed(row: Row) -> Timed:
-    return Timed(row["task"], row["question_id"], tokens(row), seconds(row))
-
-
-def average(rows: Sequence[Row], tasks: Sequence[str]) -> Value | None:
-    """The mean of the tasks' tokens per second, as the paper's Table 1 averages."""
-    answers = [timed(row) for row in rows if row["task"] in tasks]
-    effects = effects_of(answers)
-    return Value(mean_of_tasks(answers), noise(effects, answers), len(effects), mean=True) if answers else None
-
-
-def difference(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
-    """How many times as fast one lane is as another, on the questions that both answered; None where there are none."""
-    both = [(timed(row), timed(base)) for row, base in paired(rows, bases)]
-    return speed_up([mine for mine, _ in both], [theirs for _, theirs in both])
-
-
-def phi(rows: Sequence[Row], bases: Sequence[Row], tasks: Sequence[str]) -> Value | None:
-    """φ on some tasks: see `difference`."""
-    return difference([row for row in rows if row["task"] in tasks], bases)
-
-
 class Speeds(NamedTuple):
-    """A lane's figures by what tables call the tasks, all of them first: tokens per second and φ over its engine's
-    vanilla; and over all tasks, of ours, its φ over vanilla on the target's cores."""
+    """A lane's figures by what tables call the tasks, all of them first: tokens per second and φ over vanilla; and over
+    all tasks φ over vanilla on the target's cores."""
 
     rows: list[Row]
     tps: dict[str, Value | None]
@@ -217,14 +169,16 @@ class Speeds(NamedTuple):
 
 def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
     """Table 1: the figures of each of these lanes that has rows."""
-    same, tasks, others = rows_of(rows, TARGET_ONLY), tasks_of(rows), other_lanes(rows)
-    bases = {name: rows_of(rows, name) for name in (VANILLA, *others.values())}
+    base, same, tasks = rows_of(rows, VANILLA), rows_of(rows, TARGET_ONLY), tasks_of(rows)
     return {
         lane: Speeds(
             mine,
-            {ALL_TASKS: average(mine, tasks)} | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
-            {name: phi(mine, bases[others.get(lane, VANILLA)], group) for name, group in with_all(tasks).items()},
-            None if lane in others else phi(mine, same, tasks),
+            {ALL_TASKS: average(mine)} | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
+            {
+                name: speed_up([row for row in mine if row["task"] in group], base)
+                for name, group in with_all(tasks).items()
+            },
+            speed_up(mine, same),
         )
         for lane, mine in by_lane(rows, lanes).items()
     }
