@@ -238,7 +238,7 @@ def in_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def frame(lines: Sequence, columns: Sequence[str] | None = None) -> pd.DataFrame:
+def frame(lines: Sequence, columns: list | None = None) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(lines, columns=columns)
