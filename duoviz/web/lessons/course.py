@@ -17,17 +17,7 @@ from duoviz.recordings import ENDING, PLACES
 from duoviz.trace.reading import read_trace
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.page import read_page
-from duoviz.web.lessons.text import (
-    LessonError,
-    Mistake,
-    Term,
-    fields_in,
-    located,
-    markdown,
-    one_of,
-    parts_of,
-    read_glossary,
-)
+from duoviz.web.lessons.text import Mistake, Term, fields_in, located, markdown, one_of, parts_of, read_glossary
 
 GLOSSARY = "glossary.md"
 ABOUT = "README.md"
@@ -67,7 +57,7 @@ def collect(mistakes: list[str], read: Callable[..., Content], *arguments: objec
     """What `read` gives, or None and its mistake."""
     try:
         return read(*arguments)
-    except (LessonError, UserError) as error:
+    except UserError as error:
         mistakes.append(str(error))
         return None
 
@@ -89,7 +79,7 @@ def read_places(folder: Path, traces: dict[str, dict]) -> list[list[dict]]:
 
 
 def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: Collection[str]) -> dict:
-    """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises LessonError."""
+    """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises Mistake."""
     (_, front), *parts = parts_of(file)
     with located(file, 1):
         if not (fields := re.fullmatch(r"---\n(.*)\n---\s*", front, re.DOTALL)) or not parts:

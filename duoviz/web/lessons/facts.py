@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.theory import acceptance_of, in_turn_speed, run_of
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choice, steps_before
-from duoviz.web.lessons.text import Mistake, NotInTrace, counted, one_of, percent
+from duoviz.web.lessons.text import Mistake, counted, one_of, percent
 
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
@@ -20,12 +20,6 @@ EQUAL_SPEED = 0.03
 def with_status(iteration: Iteration, status: str) -> dict | None:
     """The first proposed or own token with this status."""
     return next((node for node in iteration["checked"] + iteration["drafted"] if node["status"] == status), None)
-
-
-def free_token(iteration: Iteration) -> dict | None:
-    """A proposed token that was found in a text, an accepted one first."""
-    free = filter(looked_up, guesses(iteration))
-    return min(free, key=lambda node: node["status"] != "accepted", default=None)
 
 
 def draft_meanwhile(iteration: Iteration) -> str:
@@ -49,7 +43,10 @@ ITERATION: dict[str, Callable[[Iteration], object]] = {
     "accepted_token": lambda it: with_status(it, "accepted"),
     "rejected_token": lambda it: with_status(it, "rejected"),
     "own_token": lambda it: with_status(it, "correction"),
-    "free_token": free_token,
+    # Found in a text; an accepted one first.
+    "free_token": lambda it: min(
+        filter(looked_up, guesses(it)), key=lambda node: node["status"] != "accepted", default=None
+    ),
     "second_choice": lambda it: second_choice(it)[0],
     "preferred_token": lambda it: second_choice(it)[1],
     "draft_meanwhile": draft_meanwhile,
@@ -62,21 +59,19 @@ class Facts:
     """What a page's figures are read from.
 
     traces: the recorded trace of each method. method: the page's. iteration: the one shown, None where the page shows
-    the whole text. places: what both models expected at each place of the recorded text (`recordings.places`). figures:
-    what is known of each method's metrics, for all pages.
+    the whole text. places: what both models expected at each place of the recorded text (`recordings.places`).
+    metrics: of each trace.
     """
 
     traces: dict[str, dict]
     method: str
     iteration: Iteration | None = None
     places: Sequence[list[dict]] = ()
-    figures: dict[str, dict] = field(default_factory=dict)
+    metrics: dict[str, dict] = field(default_factory=dict)
 
-    def metrics_of(self, method: str) -> dict:
-        """A run's metrics, computed once."""
-        if method not in self.figures:
-            self.figures[method] = metrics(self.traces[method])
-        return self.figures[method]
+    def __post_init__(self):
+        for method in self.traces.keys() - self.metrics.keys():
+            self.metrics[method] = metrics(self.traces[method])
 
     def of(self, method: str) -> "Facts":
         """The same of another method's run. Raises Mistake."""
@@ -106,7 +101,7 @@ class Facts:
             self.usual_guesses, self.expected_tokens, self.expected_speed_up,
             self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
         )  # fmt: skip
-        about = self.trace["header"] | self.metrics_of(self.method)
+        about = self.trace["header"] | self.metrics[self.method]
         about["iteration_time"] = iteration_seconds(self.trace)
         return about | {each.__name__: each for each in asked}
 
@@ -117,7 +112,7 @@ class Facts:
         """
         calibration = self.trace["header"].get("calibration")
         if not calibration:
-            raise NotInTrace("calibration, for its method has no draft")
+            raise Mistake(f"the run of {self.method} has no calibration, for its method has no draft")
         counts, times = zip(*calibration[side], strict=True)
         return list(zip(counts, np.minimum.accumulate(times[::-1])[::-1].tolist(), strict=True))
 
@@ -153,7 +148,7 @@ class Facts:
         """The acceptance of this run."""
         rate = acceptance_of(self.trace["iterations"]).rate
         if rate is None:
-            raise NotInTrace("guess that was checked")
+            raise Mistake(f"no guess was checked in the run of {self.method}")
         return rate
 
     def expected_tokens(self) -> float:
@@ -169,8 +164,8 @@ class Facts:
     def speeds(self) -> dict[str, float]:
         """Tokens per second of all recorded runs, which answer one prompt; vanilla's first."""
         if "vanilla" not in self.traces:
-            raise NotInTrace("run of Vanilla beside it")
-        return {name: self.metrics_of(name)["tps"] for name in METHODS if name in self.traces}
+            raise Mistake("there is no recorded run of vanilla to compare with")
+        return {name: self.metrics[name]["tps"] for name in METHODS if name in self.traces}
 
     def other_runs(self) -> int:
         """How many recorded runs there are besides vanilla's."""

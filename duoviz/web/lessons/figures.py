@@ -1,9 +1,9 @@
 """The small pictures inside a lesson, as data from the recorded traces; `learn/` draws them."""
 
 from duoviz.decoding import METHODS
-from duoviz.trace.metrics import iteration_seconds, metrics
+from duoviz.trace.metrics import iteration_seconds
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.text import NotInTrace
+from duoviz.web.lessons.text import Mistake
 
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
 UNSURE = 0.6
@@ -30,9 +30,9 @@ def budget(facts: Facts) -> dict:
 
 def threshold(facts: Facts) -> dict:
     """The draft's first tokens and θ of the iteration shown. Reading: k."""
-    iteration = facts.iteration or {"theta": None}
-    if iteration["theta"] is None:
-        raise NotInTrace("threshold there")
+    iteration = facts.iteration
+    if not iteration or iteration["theta"] is None:
+        raise Mistake('the figure "threshold" needs an "at" with a threshold')
     candidates = [{"text": candidate["text"], "p": candidate["p"]} for candidate in iteration["candidates"]]
     return {"candidates": candidates, "theta": iteration["theta"], "budget": iteration["budget"]}
 
@@ -40,12 +40,13 @@ def threshold(facts: Facts) -> dict:
 def cache(facts: Facts) -> dict:
     """Of how many tokens the target's cache held keys and values before the forward pass shown, the last token of the
     text, which it did not hold, the tokens that were checked, and the target's own token."""
-    if not facts.iteration or not facts.iteration["index"]:
-        raise NotInTrace("forward pass there that checks tokens")
-    written = [token for each in facts.trace["iterations"][: facts.iteration["index"]] for token in each["committed"]]
+    iteration = facts.iteration
+    if not iteration or not iteration["index"]:
+        raise Mistake('the figure "cache" needs an "at" that is not the prefill')
+    written = [token for each in facts.trace["iterations"][: iteration["index"]] for token in each["committed"]]
     cached = facts.trace["header"]["prompt_tokens"] + len(written) - 1
-    checked = [node for node in facts.iteration["checked"] if node["status"] != "correction"]
-    own = facts.iteration["committed"][-1] | {"status": "correction"}
+    checked = [node for node in iteration["checked"] if node["status"] != "correction"]
+    own = iteration["committed"][-1] | {"status": "correction"}
     return {"cached": cached, "last": written[-1]["text"], "checked": checked, "own": own}
 
 
@@ -57,8 +58,8 @@ def draws(facts: Facts) -> dict:
     """
     unsure = [index for index, place in enumerate(facts.places) if max(token["p"] for token in place) <= UNSURE]
     at = max(unsure, key=lambda index: knowledge(listed(facts.places[index])), default=None)
-    if at is None or knowledge(listed(facts.places[at])) <= 0:
-        raise NotInTrace("place where both models' probabilities are known and the draft knows what the target doubts")
+    if at is None:
+        raise Mistake("both models' probabilities are not recorded where the target is unsure")
     likely = listed(facts.places[at])
     rest = {name: max(0.0, 1 - sum(token[name] for token in likely)) for name in ("p", "q")}
     # A greedy target wrote what it puts first.
@@ -79,21 +80,19 @@ def knowledge(tokens: list[dict]) -> float:
 
 
 def speeds(facts: Facts) -> dict:
-    """Tokens a second of the recorded runs, and why."""
-    return {"runs": [speed(method, facts.traces[method]) for method in facts.speeds]}
+    """Tokens a second of the recorded runs, and why.
 
-
-def speed(method: str, trace: dict) -> dict:
-    """One run's. rows: tokens in a target forward; iteration: seconds from one forward to the next.
-
-    Both are means without the forward that reads the prompt, None where there is no other.
+    rows: tokens in a target forward; iteration: seconds from one forward to the next; both are means without the
+    forward that reads the prompt.
     """
-    found, rows = metrics(trace), [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
-    return {
-        "method": method, "title": METHODS[method].title, "tps": found["tps"], "tau": found["tau"],
-        "rows": sum(rows) / len(rows) if rows else None,
-        "iteration": iteration_seconds(trace), "device": trace["header"]["target"]["device"],
-    }  # fmt: skip
+    runs = []
+    for method in facts.speeds:
+        found, trace = facts.metrics[method], facts.traces[method]
+        rows = [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
+        about = {"method": method, "title": METHODS[method].title, "device": trace["header"]["target"]["device"]}
+        figures = {"rows": sum(rows) / max(1, len(rows)), "iteration": iteration_seconds(trace)}
+        runs.append(about | figures | {"tps": found["tps"], "tau": found["tau"]})
+    return {"runs": runs}
 
 
 FIGURES = {
@@ -106,5 +105,3 @@ FIGURES = {
     "classical rule": draws,
     "speeds": speeds,
 }
-# Those made from the iteration that the page shows.
-OF_ITERATION = {"threshold", "cache"}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from duoviz.web.lessons.text import Mistake, NotInTrace, one_of
+from duoviz.web.lessons.text import Mistake, one_of
 
 # Iterations are the trace's (`trace/trace.schema.json`).
 Iteration = dict
@@ -51,15 +51,6 @@ def survivors(it: Iteration) -> list[dict]:
     return [node for node in it.get("rest", ()) if node["status"] == "pending"]
 
 
-def lives_on(it: Iteration) -> bool:
-    """Whether the target's own token was an unverified one of the tree; not so where the answer ends with it."""
-    return bool(survivors(it)) and owns_last(it) and bool(it["committed"][-1]["text"])
-
-
-def discarded(it: Iteration) -> int:
-    return sum(node["status"] == "discarded" for node in it["checked"] + it["drafted"])
-
-
 def idle(lane: str, it: Iteration) -> float:
     """How long one side (`target` or `draft`) does nothing in this iteration, in seconds."""
     spans = it["draft"] if lane == "draft" else [it["target"]]
@@ -67,32 +58,25 @@ def idle(lane: str, it: Iteration) -> float:
     return it["sync"] - begin - sum(span["end"] - span["start"] for span in spans)
 
 
-def few_sequences(it: Iteration) -> bool:
-    """Two to four, one for each first token over the threshold."""
-    return 2 <= (it["sequences"] or 0) <= 4 and it["sequences"] == sum(each["over"] for each in it["candidates"])
-
-
-def ended(it: Iteration, outcome: str, accepted: int = 0) -> bool:
-    return it["verdict"]["outcome"] == outcome and it["verdict"]["accepted"] >= accepted
-
-
 CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
-    "hit": lambda it: ended(it, "hit"),
-    "miss": lambda it: ended(it, "miss"),
-    "rejection": lambda it: ended(it, "rejection"),
+    "hit": lambda it: it["verdict"]["outcome"] == "hit",
+    "miss": lambda it: it["verdict"]["outcome"] == "miss",
+    "rejection": lambda it: it["verdict"]["outcome"] == "rejection",
     "nothing pending": lambda it: it["mode"] == "pre",
     "something pending": lambda it: it["mode"] == "post",
-    "some accepted": lambda it: ended(it, "rejection", 1),
+    "some accepted": lambda it: it["verdict"]["outcome"] == "rejection" and it["verdict"]["accepted"] > 0,
     "three guesses": lambda it: len(guesses(it)) >= 3,
     "free token proposed": lambda it: any(map(looked_up, guesses(it))),
     "second choice accepted": lambda it: second_choice(it)[0] is not None,
     "own token written": owns_last,
     "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
-    "tree lives on": lives_on,
+    # The target's own token was an unverified one of the tree; where the answer ends with it nothing lives on.
+    "tree lives on": lambda it: bool(survivors(it)) and owns_last(it) and bool(it["committed"][-1]["text"]),
     "several committed": lambda it: len(it["committed"]) > 2,
     "several steps": lambda it: len(it["draft"]) > 1,
     "one sequence": lambda it: it["theta"] is not None and it["sequences"] == 1,
-    "few sequences": few_sequences,
+    # One for each first token over the threshold.
+    "few sequences": lambda it: it["sequences"] in {2, 3, 4} & {sum(each["over"] for each in it["candidates"])},
     "other sequence taken": lambda it: (it["verdict"]["sequence"] or 1) >= 2,
     "budget left": lambda it: it.get("longest") is not None and it["longest"] < it["budget"],
 }
@@ -102,12 +86,12 @@ MEASURES: dict[str, Callable[[Iteration], float | None]] = {
     "committed": lambda it: len(it["committed"]),
     "proposed": lambda it: len(proposals(it)) or None,
     "sequences": lambda it: it["sequences"],
-    "discarded": discarded,
+    "discarded": lambda it: sum(node["status"] == "discarded" for node in it["checked"] + it["drafted"]),
     "survivors": lambda it: len(survivors(it)) or None,
     "likely first token": lambda it: None if it["theta"] is None else it["candidates"][0]["p"],
 }
 
-FORM = re.compile("prefill|middle|last|(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
+FORM = re.compile("(prefill|middle|last)|(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
 FORMS = (
     "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
     "most MEASURE where CONDITION"
@@ -117,39 +101,38 @@ FORMS = (
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
     """The indices of the iterations, never the prefill, for which a condition, or several with `and`, hold.
 
-    Raises Mistake where it is none, and NotInTrace where there is no such iteration.
+    Raises Mistake where it is none, or holds nowhere.
     """
     names = condition.split(" and ")
     for name in names:
         one_of(name, CONDITIONS, f'"{name}" is not a condition of an iteration')
-    indices = [each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)]
-    return existing(indices, condition)
+    return existing([each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)])
 
 
-def existing(indices: list[int], what: str) -> list[int]:
-    """The indices. Raises NotInTrace where there are none."""
+def existing(indices: list[int]) -> list[int]:
+    """The indices. Raises Mistake where there are none."""
     if not indices:
-        raise NotInTrace(f"iteration with “{what}”")
+        raise Mistake("the recorded run has no such iteration")
     return indices
 
 
 def find(at: str, iterations: list[Iteration]) -> int:
     """The index of the iteration that a page's `at` stands for; with `most`, the first of the largest.
 
-    Raises Mistake and NotInTrace as `matching` does.
+    Raises Mistake where it stands for none.
     """
     if not (match := FORM.fullmatch(at)):
         raise Mistake(f'"{at}" names no iteration: write {FORMS}')
-    order, condition, measure, where = match.groups()
+    place, order, condition, measure, where = match.groups()
+    if place:
+        return {"prefill": 0, "middle": len(iterations) // 2, "last": len(iterations) - 1}[place]
     if order:
         index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
-        return existing([index] if index < len(iterations) else [], condition)[0]
-    if not measure:
-        return {"prefill": 0, "middle": len(iterations) // 2, "last": len(iterations) - 1}[at]
+        return existing([index] if index < len(iterations) else [])[0]
     one_of(measure, MEASURES, f'"{measure}" is not a measure of an iteration')
     wanted = matching(where, iterations) if where else range(1, len(iterations))
     values = {index: value for index in wanted if (value := MEASURES[measure](iterations[index])) is not None}
-    return max(existing([*values], measure), key=values.__getitem__)
+    return max(existing([*values]), key=values.__getitem__)
 
 
 # The visualizer's parts, each a section of the page.
@@ -158,43 +141,15 @@ PARTS["player"] = ".dv-transport"
 
 
 class Mark(NamedTuple):
-    """Something inside a part.
-
-    choices: what a reader may click there to answer a question. present: whether an iteration has it.
-    of_iteration: whether only those of the iteration that the page shows are lit.
-    """
+    """Something inside a part. choices: what a reader may click there to answer a question."""
 
     part: str
     selector: str
     choices: str
-    present: Callable[[Iteration], bool] = lambda it: True
-    of_iteration: bool = False
 
     def lit(self, at: int) -> str:
-        """The selector of what is highlighted on a page that shows this iteration."""
-        return self.selector + (f'[data-iteration="{at}"]' if self.of_iteration else "")
-
-
-def node_mark(status: str) -> Mark:
-    def present(it: Iteration) -> bool:
-        return any(node["status"] == status for node in (*it["checked"], *it["drafted"], *it.get("rest", ())))
-
-    return Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node", present)
-
-
-def token_mark(source: str) -> Mark:
-    def present(it: Iteration) -> bool:
-        return any(token["source"] == source for token in it["committed"])
-
-    return Mark("text", f'{TOKEN}[data-source="{source}"]', TOKEN, present)
-
-
-def bar_mark(lane: str) -> Mark:
-    return Mark("timeline", f'.dv-bar[data-lane="{lane}"]', LANES, lambda it: bool(it[lane]), of_iteration=True)
-
-
-def idle_mark(lane: str) -> Mark:
-    return Mark("timeline", f'.dv-idle[data-lane="{lane}"]', LANES, lambda it: idle(lane, it) > 0)
+        """The selector of what is highlighted on a page that shows this iteration: of bars, those of it alone."""
+        return self.selector + (f'[data-iteration="{at}"]' if self.selector.startswith(".dv-bar") else "")
 
 
 LANES = ".dv-bar, .dv-idle"
@@ -205,14 +160,17 @@ NUMBERS = {
     "k": "k", "γ": "gamma", "longest sequence": "longest", "θ": "theta",
 }  # fmt: skip
 
+STATUSES = ("accepted", "rejected", "discarded", "pending", "correction")
 MARKS = {
-    **{status: node_mark(status) for status in ("accepted", "rejected", "discarded", "pending", "correction")},
-    "looked up": Mark("tree", FOUND, ".dv-node", CONDITIONS["free token proposed"]),
-    "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates", lambda it: bool(it["candidates"])),
-    "target forward": bar_mark("target"),
-    "draft steps": bar_mark("draft"),
-    **{f"{lane} idle": idle_mark(lane) for lane in ("target", "draft")},
-    **{f"token from the {source}": token_mark(source) for source in ("draft", "target")},
+    **{status: Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node") for status in STATUSES},
+    "looked up": Mark("tree", FOUND, ".dv-node"),
+    "candidates": Mark("tree", ".dv-candidates", ".dv-node, .dv-candidates"),
+    "target forward": Mark("timeline", '.dv-bar[data-lane="target"]', LANES),
+    "draft steps": Mark("timeline", '.dv-bar[data-lane="draft"]', LANES),
+    "target idle": Mark("timeline", '.dv-idle[data-lane="target"]', LANES),
+    "draft idle": Mark("timeline", '.dv-idle[data-lane="draft"]', LANES),
+    "token from the draft": Mark("text", f'{TOKEN}[data-source="draft"]', TOKEN),
+    "token from the target": Mark("text", f'{TOKEN}[data-source="target"]', TOKEN),
     **{name: Mark("numbers", f'.dv-number:has([data-number="{id}"])', ".dv-number") for name, id in NUMBERS.items()},
 }
 # What can be clicked in the figure `classical rule`.
@@ -220,3 +178,15 @@ FIGURE_MARKS = {
     f"more likely for the {model}": Mark("figure", f'[data-likelier="{model}"]', "[data-likelier]")
     for model in ("draft", "target")
 }
+
+
+def marks_in(it: Iteration) -> set[str]:
+    """Which marks an iteration has; numbers always."""
+    nodes = (*it["checked"], *it["drafted"], *it.get("rest", ()))
+    of_tokens = {node["status"] for node in nodes} | {f"token from the {token['source']}" for token in it["committed"]}
+    others = {
+        "target forward": it["target"], "draft steps": it["draft"], "candidates": it["candidates"],
+        "looked up": [node for node in guesses(it) if looked_up(node)],
+        "target idle": idle("target", it) > 0, "draft idle": idle("draft", it) > 0,
+    }  # fmt: skip
+    return of_tokens | {name for name, found in others.items() if found} | {*NUMBERS}

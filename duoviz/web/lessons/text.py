@@ -10,31 +10,25 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, StrictUndefined, TemplateError
 from markdown_it import MarkdownIt
 
+from duoviz.errors import UserError
+
 TABS = ("live", "compare", "learn", "lab")
 # The token with which a model ends its answer: it is no text.
 END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 
 
-class Mistake(ValueError):
-    """What is wrong in a lesson, as a sentence without a full stop."""
-
-
-class NotInTrace(LookupError):
-    """The trace does not hold what a page shows; the message says what, as in "there is no …"."""
-
-
-class LessonError(ValueError):
-    """A mistake in a lesson's file; the message begins with the file and the line where its part begins."""
+class Mistake(UserError):
+    """What is wrong in a lesson; a sentence without a full stop, which `located` completes."""
 
 
 @contextmanager
 def located(file: Path, line: int) -> Iterator[None]:
-    """Turn a Mistake into a LessonError of this part."""
+    """Begin a Mistake's sentence with the file, and the line where the part begins in which it is."""
     try:
         yield
     except Mistake as mistake:
         # The folder's name is enough to find it, and the same on every machine.
-        raise LessonError(f"{file.parent.name}/{file.name}:{line}: {mistake}.") from None
+        raise Mistake(f"{file.parent.name}/{file.name}:{line}: {mistake}.") from None
 
 
 def one_of(name: str, known: Collection[str], message: str) -> None:
@@ -117,16 +111,9 @@ AWAY = 0xF0000
 FIGURE = re.compile("[\U000f0000-\U000fffff]+")
 
 
-def known(value: object) -> Any:
-    """The value. Raises NotInTrace for None."""
-    if value is None:
-        raise NotInTrace("such value")
-    return value
-
-
 def hidden(value: object) -> str:
-    """A figure of a text, which `plain` gives back. Raises TypeError for a number that has no form yet."""
-    text = str(known(value))
+    """A figure of a text, which `plain` gives back. Raises TypeError for a number that has no form yet, and None."""
+    text = str(value)
     if not isinstance(value, str | int):
         raise TypeError(f"say how to write {text[:40]}: {', '.join(FORMS)}")
     return "".join(chr(AWAY + ord(sign)) if ord(sign) < AWAY else sign for sign in text)
@@ -137,22 +124,10 @@ def plain(text: str) -> str:
     return FIGURE.sub(lambda match: "".join(chr(ord(sign) - AWAY) for sign in match[0]), text)
 
 
-class Expressions(Environment):
-    """A part of None is what the trace does not hold."""
-
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        return super().getattr(known(obj), attribute)
-
-
-def form(write: Callable[..., str]) -> Callable[..., str]:
-    """The form as a filter."""
-    return lambda value, *options: write(known(value), *options)
-
-
-expressions = Expressions(
+expressions = Environment(
     variable_start_string="{", variable_end_string="}", undefined=StrictUndefined, finalize=hidden
 )
-expressions.filters |= {name: form(write) for name, write in FORMS.items()}
+expressions.filters |= FORMS
 
 
 class Term(NamedTuple):
@@ -163,7 +138,7 @@ class Term(NamedTuple):
 
 
 def read_glossary(file: Path) -> list[Term]:
-    """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises LessonError."""
+    """`## NAME, OTHER FORM, …` and one paragraph, again and again; before them may stand a text. Raises Mistake."""
     terms = []
     for line, part in parts_of(file)[1:]:
         heading, _, meaning = part.removeprefix("## ").partition("\n")
@@ -175,35 +150,33 @@ def read_glossary(file: Path) -> list[Term]:
     return terms
 
 
-def pattern_of(form: str) -> str:
-    """What finds a form in a text: k, γ and capitals as they are (REST is not the rest), others in either case."""
-    exact = len(form) == 1 or form.isupper()
-    return f"({re.escape(form)})" if exact else f"((?i:{re.escape(form)}))"
-
-
 class Finder:
     """Marks the terms in one page's text: each where it stands first."""
 
     def __init__(self, terms: list[Term]):
-        named = [(form, term.forms[0]) for term in terms for form in term.forms]
-        forms = sorted(named, key=lambda each: len(each[0]), reverse=True)
-        self.names = [name for _, name in forms]
+        # k, γ and capitals are found as they are (REST is not the rest), others in either case.
+        named = {form if is_exact(form) else form.lower(): term.forms[0] for term in terms for form in term.forms}
+        forms = sorted(named, key=len, reverse=True)
+        choices = [re.escape(form) if is_exact(form) else f"(?i:{re.escape(form)})" for form in forms]
         # Without terms, what never matches.
-        choices = "|".join(pattern_of(form) for form, _ in forms) or "(?!)"
-        self.pattern = re.compile(rf"(?<![\w-])(?:{choices})(?![\w-])")
-        self.seen: set[str] = set()
+        self.pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(choices) or '(?!)'})(?![\w-])")
+        self.named, self.seen = named, set[str]()
 
     def mark(self, text: str) -> str:
         """HTML of a text, in which each term's first place is a button; a real one would stand apart from a comma."""
         return self.pattern.sub(self.term, escape(text))
 
     def term(self, match: re.Match) -> str:
-        name = self.names[(match.lastindex or 1) - 1]
+        name = self.named.get(match[0]) or self.named[match[0].lower()]
         if name in self.seen:
             return match[0]
         self.seen.add(name)
         about = 'class="dl-term" role="button" tabindex="0" aria-expanded="false" title="What this means"'
         return f'<span {about} data-term="{escape(name)}">{match[0]}</span>'
+
+
+def is_exact(form: str) -> bool:
+    return len(form) == 1 or form.isupper()
 
 
 def address_of(to: str, lessons: Collection[str]) -> str:
@@ -247,7 +220,7 @@ class Writer:
         self.names, self.page = names, {"finder": Finder(terms), "lessons": lessons}
 
     def filled(self, text: str) -> str:
-        """A text with its figures hidden. Raises Mistake and NotInTrace."""
+        """A text with its figures hidden. Raises Mistake."""
         try:
             return expressions.from_string(text).render(self.names)
         except (TemplateError, TypeError, ArithmeticError, KeyError, Mistake) as error:

@@ -10,7 +10,7 @@ import pytest
 from duoviz.web.lessons import figures
 from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.text import Finder, LessonError, Term, read_glossary
+from duoviz.web.lessons.text import Finder, Mistake, Term, read_glossary
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace()}
@@ -52,7 +52,7 @@ def test_a_lesson_as_data(tmp_path):
     }
     text = first.pop("text")
     assert first == {
-        "title": "First page", "trace": "duodecoding", "at": 3, "until": "verdict", "missing": None,
+        "title": "First page", "trace": "duodecoding", "at": 3, "until": "verdict",
         "parts": [".dv-tree"], "marks": ['.dv-node[data-status="rejected"]'], "figure": None, "question": None,
     }  # fmt: skip
     assert words(text) == "The draft proposed “and”." and terms(text) == [("draft", "draft")]
@@ -102,27 +102,6 @@ def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_a
     assert set(page(tmp_path, "figure: target costs\n\nx\n")["figure"]) == {"kind", "target", "target_device"}
 
 
-SAID = "right: r\nwrong: w\n"
-MISSING = {
-    "at: first some accepted\n\nText.\n": "no iteration with “some accepted”",
-    "at: most likely first token\ntrace: vanilla\n\nText.\n": "no iteration with “likely first token”",
-    "at: last\n\n{iteration.theta | fixed(3)}\n": "no such value",
-    "trace: vanilla\nfigure: costs\n\nText.\n": "no calibration",
-    "at: last\nhighlight: rejected\n\nText.\n": "no “rejected” in the iteration shown",
-    "at: last\nfigure: threshold\n\nText.\n": "no threshold there",
-    "figure: coupled draws\n\nText.\n": "no place where both models' probabilities are known",
-    f"\nx\n\n### Question: step\nanswer: some accepted\n{SAID}\nGo.\n": "no iteration with “some accepted”",
-    f"\nx\n\n### Question: choose\nanswer: {{fastest()}}\n{SAID}\nWho?\n\n- SpS\n- PLD\n": "no answer to choose",
-}
-
-
-@pytest.mark.parametrize("text", MISSING)
-def test_what_the_trace_does_not_hold_leaves_a_sentence(tmp_path, text):
-    found = page(tmp_path, text)
-    assert f"has {MISSING[text]}" in found["missing"]
-    assert (found["text"], found["question"], found["at"]) == ("", None, 0)
-
-
 def question(folder, text, before=""):
     return page(folder, f"at: first rejection\nhighlight: tree\n{before}\n### Question: {text}")["question"]
 
@@ -156,6 +135,7 @@ def test_to_step_to_click_and_to_drag(tmp_path):
     assert (asked["answer"], asked["within"], asked["high"]) == (5, 1, "h")
 
 
+SAID = "right: r\nwrong: w\n"
 Q = "at: first miss\nhighlight: tree\n\nText.\n\n### Question: "
 HIGH = "right: r\nlow: l\nhigh: h\n"
 # A page's text, and what is said of its mistake.
@@ -170,7 +150,13 @@ PAGES = [
     ("until: never\n\nx\n", 'an iteration is not shown until its "never": choose one of guess, verdict'),
     ("highlight: tree, leaf\n\nx\n", '"leaf" cannot be highlighted: choose one of numbers'),
     ("figure: curve\n\nx\n", 'there is no figure "curve": choose one of costs'),
-    ("figure: threshold\n\nx\n", 'the figure "threshold" is of an iteration; give the page an "at".'),
+    ("figure: threshold\n\nx\n", 'the figure "threshold" needs an "at" with a threshold.'),
+    ("at: first some accepted\n\nx\n", "the recorded run has no such iteration"),
+    ("at: most likely first token\ntrace: vanilla\n\nx\n", "the recorded run has no such iteration"),
+    ("at: last\n\n{iteration.theta | fixed(3)}\n", "a figure cannot be computed"),
+    ("trace: vanilla\nfigure: costs\n\nx\n", "the run of vanilla has no calibration"),
+    ("at: last\nhighlight: rejected\n\nx\n", 'there is no "rejected" in the iteration shown'),
+    ("figure: coupled draws\n\nx\n", "both models' probabilities are not recorded"),
     ("\nx\ny {magic}\n", "a figure cannot be computed: 'magic' is undefined"),
     ("\n{tps\n", "a figure cannot be computed: unexpected"),
     *((f"\n[x]({to})\n", f'the link "{to}" leads nowhere') for to in ("http://y.z", "tab:none", "game:none")),
@@ -179,9 +165,9 @@ PAGES = [
     (Q + "step\n" + SAID + "\nx?\n", 'the question\'s field "answer" is missing'),
     (Q + "click\nanswer: leaf\n" + SAID + "\nx?\n", '"leaf" cannot be clicked'),
     (Q + "drag\nanswer: three\nwithin: 1\n" + HIGH + "\nx?\n", "could not convert string to float: 'three'"),
-    (Q + "choose\n\nx?\n\n- [x] One\n  y\n", "needs two answers, a right one"),
+    (Q + "choose\n\nx?\n\n- [x] One\n  y\n", "needs two answers"),
     (Q + "choose\n\nx?\n\n- [x] One\n  y\n- [ ] Two\n", "reasons indented under each"),
-    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", "a right one marked [x]"),
+    (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", "the `answer` or marked [x]"),
     (Q + "choose\nanswer: One\nright: r\n\nx?\n\n- One\n- Two\n", 'the question\'s field "wrong" is missing'),
 ]  # fmt: skip
 # What is changed in the lesson as it should be, into what, and what is said.
@@ -203,7 +189,7 @@ MISTAKES += [(LESSON.replace(old, new), 1, said) for old, new, said in FRONTS]
 
 @pytest.mark.parametrize("text, line, said", MISTAKES)
 def test_a_mistake_is_named_with_file_and_line(tmp_path, text, line, said):
-    with pytest.raises(LessonError) as error:
+    with pytest.raises(Mistake) as error:
         read(tmp_path / "lessons", text)
     assert str(error.value).startswith(f"lessons/01-a-lesson.md:{line}: ")
     assert said in str(error.value)
@@ -253,7 +239,7 @@ def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
     [("## b\nx\n\n## a,\nx\n", 4), ("## a\n", 1)],
 )
 def test_a_mistake_in_the_glossary_is_named(tmp_path, text, line):
-    with pytest.raises(LessonError, match=f"glossary.md:{line}: "):
+    with pytest.raises(Mistake, match=f"glossary.md:{line}: "):
         read_glossary(write_lesson(tmp_path, text, name="glossary.md"))
 
 
@@ -277,13 +263,14 @@ def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_uns
         expected([0.5, 0.3, 0.125, 0.01], [0.4, 0.4, 0.1, 0.01]),
     ]
     text = TRACES["vanilla"]["end"]["text"]
-    for about, known, seen in ((text, places, True), ("Another.", places, False), (text, places[:2], False)):
-        (tmp_path / "traces" / "places.json").write_text(json.dumps({"text": about, "places": known}))
-        (found,) = course({"01-a.md": f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n"}).lessons[0]["pages"]
-        assert bool(found["figure"]) == seen
+    for about, seen in ((text, True), ("Another.", False)):
+        (tmp_path / "traces" / "places.json").write_text(json.dumps({"text": about, "places": places}))
+        found = course({"01-a.md": f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n"})
+        assert bool(found.lessons) == seen
         if seen:
-            *outcomes, rest = found["figure"]["outcomes"]
-            assert outcomes == places[3][:3] and found["figure"]["before"] == "a a a"
+            figure = found.lessons[0]["pages"][0]["figure"]
+            *outcomes, rest = figure["outcomes"]
+            assert outcomes == places[3][:3] and figure["before"] == "a a a"
             assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from duoviz.web.lessons.iterations import CONDITIONS, MEASURES, find, matching
-from duoviz.web.lessons.text import Mistake, NotInTrace
+from duoviz.web.lessons.text import Mistake
 from tests.web.lessons.made import duo_trace, iteration, node, own, trace
 
 
@@ -11,8 +11,8 @@ def found(search, *arguments):
     """What a search gives, None where the trace has nothing."""
     try:
         return search(*arguments)
-    except NotInTrace:
-        return None
+    except Mistake as mistake:
+        assert "has no such iteration" in str(mistake)
 
 
 # All others hold nowhere.

@@ -48,9 +48,8 @@ function liveBox(lesson, back) {
 function createPage(page, { stage, glossary, onRight }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
   const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
-  const told = page.missing ? [el("p", { class: "dl-missing" }, page.missing)] : glossary.blocks(page.text);
   return {
-    words: [el("h3", { tabindex: "-1" }, page.title), ...told], question: question ? [question.node] : [],
+    words: [el("h3", { tabindex: "-1" }, page.title), ...glossary.blocks(page.text)], question: question ? [question.node] : [],
     figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],
     leave: question ? question.stop : () => {},
   };
