@@ -33,8 +33,8 @@ CONNECTIONS, SECONDS = 900, 20
 # How much more memory the server may hold after all attacks, and bytes by which its log may grow in a minute of one.
 MEMORY_ALLOWED = 1.15
 LOG_ALLOWED = 1_000_000
-# Runs of which the median is usual (of five it was 0.2 to 0.4 s on one server), and seconds between two of them: without
-# a pause the visitor's own limits would hold them back.
+# Runs of which the median is usual (of five it varied by a third), and seconds between two of them: without a pause the
+# visitor's own limits would hold them back.
 RUNS, READING = 15, 1.0
 
 
