@@ -76,14 +76,14 @@ def report_on_one_core(pipe: Connection, core: int) -> None:
     send_report(pipe)
 
 
-def convert(pipe: Connection, size: int, digest: str) -> None:
-    """Fetch and convert a gguf of this size and sha256, and hang while its weights are unpacked."""
+def convert(pipe: Connection, digest: str) -> None:
+    """Fetch and convert a gguf of this sha256, and hang while its weights are unpacked."""
 
     def hang_in_the_middle(fraction: float, text: str) -> None:
         if text.startswith("Unpacking"):
             tell_and_hang(pipe)
 
-    embedded.GGUF_SIZE, embedded.GGUF_SHA256 = size, digest
+    embedded.GGUF_SHA256 = digest
     embedded.embedded_target(hang_in_the_middle)
 
 

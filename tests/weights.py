@@ -54,7 +54,8 @@ def near_copy(weights: Weights, noise: float, *, seed: int = 7) -> Weights:
 
 def decoder(config: dict, weights: dict[str, Tensor], **options) -> Llama:
     """The lean decoder in float64."""
-    return Llama(LlamaConfig.from_dict(config), weights, precision="float64", **options)
+    context = config["max_position_embeddings"]
+    return Llama(LlamaConfig.from_dict(config), weights, precision="float64", context_limit=context, **options)
 
 
 def tiny_decoder(seed: int) -> Llama:

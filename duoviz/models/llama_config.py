@@ -1,4 +1,4 @@
-"""The shape of a model of the Llama family, from its config."""
+"""What a config says of a model: the shape of one of the Llama family, and how many tokens any model can read."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from duoviz.models.pair import CONTEXT_LIMIT
 from duoviz.outside import in_short
 
 # The drafts that this project trains, as in assets/draft; transformers does not know the kind.
@@ -16,7 +17,7 @@ CONTEXTS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "max_target_positions", "model_max_length",
     "context_length",
 )  # fmt: skip
-# The rotary embeddings that it knows; up to `rotary_end` none of them changes with the length of the text.
+# The rotary embeddings that the lean decoder knows; up to `rotary_end` none of them changes with the length of a text.
 ROTARY = {"default", "linear", "dynamic", "yarn", "longrope", "llama3"}
 
 # Memory is taken by sizes before they are compared with those of the weights.
@@ -25,7 +26,7 @@ LARGEST_SIZE = 1 << 24
 
 
 def is_lean(config: dict) -> bool:
-    """Whether the lean decoder can do this model; config as `read_config` gives it."""
+    """Whether the lean decoder can do this model; config as `files.read_config` gives it."""
     if config["model_type"] not in KINDS or config.get("hidden_act", "silu") != "silu":
         return False
     rope = rotary(config)
@@ -42,11 +43,8 @@ def rotary(config: dict) -> dict:
 class LlamaConfig:
     """A model's shape, read from a config of transformers or of our draft.
 
-    context_limit: at most the sliding window where the model has one; no token looks further back
-    there, so up to that length the window changes nothing. At most `rotary_end`, too. frequencies,
-    rotary_scale: of the rotary embedding, [head dim / 2] in radians a token, and the factor on its
-    cosines and sines. The flags say which biases and norms the layers have. tied: the head is the
-    embedding table.
+    frequencies, rotary_scale: of the rotary embedding, [head dim / 2] in radians a token, and the factor on its
+    cosines and sines. tied: the head is the embedding table. Which biases and norms there are, the tensors say.
     """
 
     hidden_size: int
@@ -56,14 +54,9 @@ class LlamaConfig:
     kv_heads: int
     head_dim: int
     rms_norm_eps: float
-    context_limit: int
     vocab_size: int
     frequencies: tuple[float, ...]
     rotary_scale: float
-    qkv_bias: bool
-    out_bias: bool
-    mlp_bias: bool
-    head_norms: bool
     tied: bool
 
     @staticmethod
@@ -72,41 +65,36 @@ class LlamaConfig:
         for name in SIZES:
             if not isinstance(config[name], int) or not 0 < config[name] <= LARGEST_SIZE:
                 raise ValueError(f"{name} is {in_short(config[name])}")
-        kind, bias = config["model_type"], config.get("attention_bias", False)
-        head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+        heads = config["num_attention_heads"]
+        head_dim = config.get("head_dim") or config["hidden_size"] // heads
         frequencies, scale = rotary_frequencies(config, head_dim)
         return LlamaConfig(
             hidden_size=config["hidden_size"],
             intermediate_size=config["intermediate_size"],
             layers=config["num_hidden_layers"],
-            heads=config["num_attention_heads"],
-            kv_heads=config.get("num_key_value_heads") or config["num_attention_heads"],
+            heads=heads,
+            kv_heads=config.get("num_key_value_heads") or heads,
             head_dim=head_dim,
             rms_norm_eps=config["rms_norm_eps"],
-            context_limit=min(filter(None, (config["max_position_embeddings"], window(config), rotary_end(config)))),
-            vocab_size=config.get("output_tokens") or config["vocab_size"],
+            vocab_size=config["vocab_size"],
             frequencies=frequencies,
             rotary_scale=scale,
-            qkv_bias=bias or kind == "qwen2",
-            out_bias=bias,
-            mlp_bias=config.get("mlp_bias", False),
-            head_norms=kind == "qwen3",
             tied=config.get("tie_word_embeddings", False),
         )
 
 
-def window(config: dict) -> int | None:
-    """The sliding window of any layer, None where every layer sees the whole text."""
-    slides = "sliding_attention" in (config.get("layer_types") or ["sliding_attention"])
-    return config.get("sliding_window") if slides else None
+def context_of(config: dict) -> int:
+    """How many tokens a model can read, CONTEXT_LIMIT at most.
 
-
-def context_end(config: dict) -> int | None:
-    """How many tokens a model of transformers can read, None where its config names no end."""
-    config = config.get("text_config") or config
-    sizes = (config.get(name) for name in CONTEXTS)
-    known = next((size for size in sizes if isinstance(size, int) and size > 0), None)
-    return min(filter(None, (known, rotary_end(config))), default=None)
+    The lean decoder knows no sliding window: where a layer has one, the context ends with it, for up to there it
+    changes nothing.
+    """
+    part = config.get("text_config") or config
+    sizes = (part.get(name) for name in CONTEXTS)
+    ends = [next((size for size in sizes if isinstance(size, int) and size > 0), None), rotary_end(part)]
+    if is_lean(config) and "sliding_attention" in (config.get("layer_types") or ["sliding_attention"]):
+        ends.append(config.get("sliding_window"))
+    return min(filter(None, [CONTEXT_LIMIT, *ends]))
 
 
 def rotary_end(config: dict) -> int | None:

@@ -3,23 +3,33 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from duoviz.errors import UserError
-from duoviz.models.checkpoint import end_tokens, read_config
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
-from duoviz.models.files import ModelFiles, context_of, fetch_pair, version_of, vocabulary_of
+from duoviz.models.files import (
+    ModelFiles,
+    end_tokens,
+    fetch_pair,
+    one_sentence,
+    read_tensors,
+    version_of,
+    vocabulary_of,
+)
 from duoviz.models.language_model import LanguageModel
-from duoviz.models.llama import load_llama
-from duoviz.models.llama_config import is_lean
-from duoviz.models.pair import DraftSource, Pair
+from duoviz.models.llama import DTYPES, Llama
+from duoviz.models.llama_config import LlamaConfig, context_of, is_lean
+from duoviz.models.pair import CONTEXT_LIMIT, DraftSource, Pair
 from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, Models, check_draft, find_pair
+from duoviz.models.shapes import InShape
 from duoviz.models.tokenizers import check_tokenizers, load_tokenizer
 
 MEMINFO = Path("/proc/meminfo")
@@ -113,18 +123,26 @@ def free_in_group(limit: Path, used: Path, stat: Path) -> int:
     return allowed - taken + int(rows.get("inactive_file", 0))
 
 
-def load_model(folder: Path, *, shape: str | None = None, **options: Any) -> LanguageModel:
-    """The model in a folder: by the lean decoder where it can, else by transformers. Raises UserError.
+def load_model(
+    files: ModelFiles, *, precision: str, device: str = "cpu", context_limit: int = CONTEXT_LIMIT, **options: Any
+) -> LanguageModel:
+    """The model in these files: by the lean decoder where it can, else by transformers. Raises UserError.
 
-    shape: see `ModelFiles`. options: of `load_llama` and of `load_transformers`.
+    context_limit: of the pair, where it is smaller than the model's. options: vocabulary, see `Llama`.
     """
-    config = read_config(folder)
-    if is_lean(config):
-        model = load_llama(folder, shape=shape, **options)
-        return Copying(model, config["copying"]) if config.get("copying") else model
-    from duoviz.models.transformers_model import load_transformers
+    limit = min(context_limit, context_of(files.config))
+    options |= {"precision": precision, "device": device, "label": files.label, "context_limit": limit}
+    with one_sentence(files.label):
+        if not is_lean(files.config):
+            from duoviz.models.transformers_model import load_transformers
 
-    return load_transformers(folder, **options)
+            return load_transformers(files.folder, **options)
+        weights: Mapping[str, Tensor] = read_tensors(files.folder)
+        if files.shape:
+            dtype = DTYPES.get(precision, torch.float32)
+            weights = InShape(weights, files.config, files.shape, device=device, dtype=dtype)
+        model = Llama(LlamaConfig.from_dict(files.shaped_config), weights, **options)
+        return Copying(model, files.config["copying"]) if files.config.get("copying") else model
 
 
 def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSource, Cores, Callable[[], Pair]]:
@@ -139,10 +157,9 @@ def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSour
     precision, draft_precision = precisions(models, draft, device)
     memory = memory_needs(models, target, draft, device)
     check_fit(name, memory)
-    load = partial(load_model, context_limit=min(context_of(target), context_of(draft)))
-    label = f"{draft.label} ({draft_precision})"
-    load_draft = partial(load, draft.folder) if models.draft else partial(check_draft, name)
-    load_draft = partial(load_draft, precision=draft_precision, label=label, vocabulary=vocabulary_of(target))
+    limit, label = min(context_of(target.config), context_of(draft.config)), f"{draft.label} ({draft_precision})"
+    load_draft = partial(load_model, replace(draft, label=label)) if models.draft else partial(check_draft, name)
+    load_draft = partial(load_draft, precision=draft_precision, context_limit=limit, vocabulary=vocabulary_of(target))
     source = DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder)
     cores = assign_cores(available_cores(), target_on_gpu=device != "cpu")
 
@@ -153,7 +170,7 @@ def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSour
         if target.folder != draft.folder:
             check_tokenizers(tokenizer, target, draft)
         tell(TOKENIZER, "Loading the target model")
-        model = load(target.folder, precision=precision, label=target.label, device=device, shape=target.shape)
+        model = load_model(target, precision=precision, device=device, context_limit=limit)
         if precision == "float16":
             check_finite(model)
         if (last := tokenizer.last_id()) >= model.vocab_size:

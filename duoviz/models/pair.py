@@ -67,13 +67,9 @@ class Pair:
         check_prompt(prompt, self.longest_prompt)
         texts = [*(text for turn in before for text in turn), prompt]
         check_characters(sum(map(len, texts)), self.longest_prompt)
-        if not self.tokenizer(prompt, add_special_tokens=False)["input_ids"]:
-            raise UserError(
-                f"The tokenizer of {self.target.label} knows nothing of this prompt: write another prompt, or choose "
-                "another model."
-            )
-        ids = self.tokenized(texts, raw=raw)
-        limit = self.target.context_limit
+        ids, limit = self.tokenized(texts, raw=raw), self.target.context_limit
+        if not (ids and self.tokenizer(prompt, add_special_tokens=False)["input_ids"]):
+            raise UserError(f"The tokenizer of {self.target.label} knows nothing of this prompt: write another prompt.")
         if len(ids) >= limit:
             raise UserError(f"The prompt is too long: {len(ids):,} tokens; the limit is {limit:,}.")
         if (last := max(ids)) >= self.target.vocab_size:
@@ -82,7 +78,7 @@ class Pair:
         return ids
 
     def tokenized(self, texts: list[str], *, raw: bool) -> list[int]:
-        """At least one id for a conversation's texts, of user and assistant in turn. Raises UserError."""
+        """Ids of a conversation's texts, of user and assistant in turn. Raises UserError."""
         if raw:
             return self.tokenizer("".join(texts))["input_ids"]
         if self.prompt_format is not None:
@@ -91,11 +87,7 @@ class Pair:
         chat = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(texts)]
         text = self.tokenizer.render(chat)
         check_characters(len(text), self.longest_prompt, "The prompt in the model's chat template")
-        if ids := self.tokenizer(text, add_special_tokens=False)["input_ids"]:
-            return ids
-        raise UserError(
-            f"The chat template of {self.target.label} writes nothing that its tokenizer knows: choose another model."
-        )
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def target_device_label(self, cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
         """What the target runs on, as the page calls it; cores, borrowed: those it uses where that is the CPU."""

@@ -18,11 +18,13 @@ class Course:
 
     def until(self, end: float) -> Progress:
         """A progress callback for the next part, which ends at this fraction."""
-        return part_of(self.tell, self.done, end)
+        begin = self.done
 
-    def tell(self, fraction: float, text: str) -> None:
-        self.done = fraction
-        self.progress(fraction, text)
+        def tell(fraction: float, text: str) -> None:
+            self.done = begin + (end - begin) * fraction
+            self.progress(self.done, text)
+
+        return tell
 
 
 def part_of(progress: Progress, begin: float, end: float) -> Progress:

@@ -16,14 +16,12 @@ What is met by zeros only is filled with small numbers, so that nothing can be s
 """
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from math import ceil, sqrt
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-
-from duoviz.errors import UserError
-from duoviz.models.llama_config import rotary
 
 
 class Shape(NamedTuple):
@@ -67,26 +65,14 @@ def shape_of(config: dict) -> Shape:
     return Shape(config["model_type"], *(config.get(name) or left_out[name] for name in FIELDS))
 
 
-def config_in(shape: Shape, config: dict, *, label: str) -> dict:
-    """The config of the model called `label` in another shape. Raises UserError where it does not fit."""
-    old = shape_of(config)
-    biases = config.get("attention_bias") or config.get("mlp_bias")
-    if config["model_type"] not in ("llama", "mistral") or biases or rotary(config)["rope_type"] != "default":
-        raise UserError(f"{label} cannot be put into another shape: only a Llama with plain rotary pairs can.")
-    fits = (
-        all(new >= size for new, size in zip(shape[1:], old[1:], strict=True))
-        and shape.head_dim % old.head_dim == 0
-        and shape.heads % shape.kv_heads == 0
-        and shape.kv_heads >= old.kv_heads * copies(shape, old)
-    )
-    if not fits:
-        raise UserError(f"{label} does not fit into {shape.label}'s shape: choose a larger one.")
-    eps = config["rms_norm_eps"] * old.hidden / shape.hidden
+def config_in(shape: Shape, config: dict) -> dict:
+    """The config of a Llama in another shape, at least as large in all; it has plain rotary pairs and no biases."""
+    eps = config["rms_norm_eps"] * config["hidden_size"] / shape.hidden
     return config | dict(zip(FIELDS, shape[1:], strict=True)) | {"rms_norm_eps": eps}
 
 
 def parameters_in(shape: Shape, config: dict) -> int:
-    """How many numbers a model of this config, which `config_in` gave, has in matrices."""
+    """How many numbers a model of this config has in matrices when it is in this shape."""
     heads = (shape.heads + shape.kv_heads) * shape.head_dim
     layer = shape.hidden * (2 * heads + 3 * shape.inner)
     tables = 1 if config.get("tie_word_embeddings") else 2
@@ -107,8 +93,8 @@ class InShape(Mapping[str, Tensor]):
     def __init__(self, weights: Mapping[str, Tensor], config: dict, shape: Shape, *, device: str, dtype: torch.dtype):
         self.weights, self.old, self.new = weights, shape_of(config), shape
         self.device, self.dtype = device, dtype
-        # What was made last: a table is asked for several times in a row, and is large.
-        self.last: tuple[str, Tensor] | None = None
+        # A table is asked for several times in a row, and is large.
+        self.made = lru_cache(maxsize=1)(self.make)
         inside = [name.split(".", 3)[3] for name in weights if name.startswith("model.layers.0.")]
         outside = [name for name in weights if not name.startswith("model.layers.")]
         self.names = {*outside, *(f"model.layers.{layer}.{name}" for layer in range(shape.layers) for name in inside)}
@@ -129,10 +115,7 @@ class InShape(Mapping[str, Tensor]):
         """Raises KeyError."""
         if name not in self.names:
             raise KeyError(name)
-        if self.last is None or self.last[0] != name:
-            self.last = None
-            self.last = name, self.make(name)
-        return self.last[1]
+        return self.made(name)
 
     def make(self, name: str) -> Tensor:
         part = name.split(".")[-2]

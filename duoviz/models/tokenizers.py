@@ -9,8 +9,7 @@ from typing import Any
 
 from duoviz.errors import UserError, first_line
 from duoviz.models import bounds
-from duoviz.models.checkpoint import read_json
-from duoviz.models.files import ModelFiles, vocabulary_of
+from duoviz.models.files import ModelFiles, read_json, vocabulary_of
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.outside import is_text
 

@@ -1,6 +1,6 @@
 """Families that the lean decoder does not do, through transformers, behind the same interface."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,8 @@ from transformers.cache_utils import DynamicLayer
 from transformers.utils.logging import disable_progress_bar
 
 from duoviz.errors import UserError, first_line
-from duoviz.models.checkpoint import one_sentence
 from duoviz.models.language_model import Slots
 from duoviz.models.llama import DTYPES, TREE_SLOTS
-from duoviz.models.llama_config import context_end
 
 # How far two ways to compute the same logits may be apart, as a share of the logits' size.
 TOLERANCES = {"float64": 1e-6, "float32": 1e-3, "bfloat16": 0.05, "float16": 0.01}
@@ -39,19 +37,16 @@ class TransformersModel:
         A few forwards show what the model can do. Raises UserError where its cache cannot be cropped.
         """
         self.precision, self.device, self.label = precision, device, label
-        config = model.config.get_text_config()
-        self.context_limit = min(context_limit, context_end(config.to_dict()) or context_limit)
-        rows = len(model.get_input_embeddings().get_parameter("weight"))
-        if vocabulary and vocabulary > rows:
-            add_tokens(model, vocabulary)
-        self.vocab_size = min(rows, vocabulary or rows)
+        self.context_limit = context_limit
+        self.rows = len(model.get_input_embeddings().get_parameter("weight"))
+        self.vocab_size = min(self.rows, vocabulary or self.rows)
         self.known: Tensor | None = None
         self.model = model.to(device).eval()  # pyright: ignore[reportArgumentType]
         self.supports_tree, self.joinable = True, False
         self.crop(0)
         self.check_crop()
-        self.check_length()
-        windowed = sees_a_window(config, self.context_limit)
+        config = model.config.get_text_config()
+        windowed = sees_a_window(config, context_limit)
         if windowed:
             self.check_window(config)
         self.supports_tree = not windowed and self.trees_work()
@@ -74,7 +69,8 @@ class TransformersModel:
             self.slots.crop(start)
             raise ValueError(f"{self.label} can only continue a chain of tokens")
         options: dict[str, Any] = {} if self.slots.is_chain else self.tree_options(start)
-        inputs = torch.tensor([list(ids)], device=self.device)
+        # A draft reads a token of the target that it does not know as its last one.
+        inputs = torch.tensor([[min(id, self.rows - 1) for id in ids]], device=self.device)
         logits = self.model(input_ids=inputs, past_key_values=self.cache, use_cache=True, **options).logits[0]
         if rows is not None:
             logits = logits[list(rows)]
@@ -90,31 +86,21 @@ class TransformersModel:
 
     @torch.inference_mode()
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
-        first = self.slots.keep(slots, below)
-        slots = [*slots, *below]
-        for _, keys, values in self.states():
-            for states in (keys, values):
-                states[:, :, first : self.length] = states[:, :, slots]
-        self.cut_cache()
+        before, first = self.length, self.slots.keep(slots, below)
+        # A layer that borrows another one's keys and values has none.
+        layers = [layer for layer in self.cache.layers if isinstance(layer, DynamicLayer) and layer.is_initialized]
+        for states in (states for layer in layers for states in (layer.keys, layer.values) if states is not None):
+            states[:, :, first : self.length] = states[:, :, [*slots, *below]]
+        self.cache.crop(self.length - before)
 
     def crop(self, length: int) -> None:
         if length == 0:
             self.cache = DynamicCache()
             self.slots = Slots(context_limit=self.context_limit, capacity=self.context_limit + TREE_SLOTS)
             return
+        before = self.length
         self.slots.crop(length)
-        self.cut_cache()
-
-    def cut_cache(self) -> None:
-        """Forget the keys and values of slots that are no longer in use."""
-        for layer, keys, values in self.states():
-            layer.keys, layer.values = keys[:, :, : self.length], values[:, :, : self.length]
-
-    def states(self) -> Iterator[tuple[DynamicLayer, Tensor, Tensor]]:
-        """The cache's layers with keys and values of their own, [1, heads, slots, head size]."""
-        for layer in self.cache.layers:
-            if isinstance(layer, DynamicLayer) and layer.keys is not None and layer.values is not None:
-                yield layer, layer.keys, layer.values
+        self.cache.crop(length - before)
 
     def check_crop(self) -> None:
         """Raise UserError unless a cropped cache goes on as if what was cropped had never been there."""
@@ -134,22 +120,6 @@ class TransformersModel:
         if not croppable:
             raise UserError(f"{self.label} cannot drop rejected tokens from its cache: choose another model.")
         self.crop(0)
-
-    def check_length(self) -> None:
-        """Raise UserError if a token at the context's end changes what is computed of those before it.
-
-        Frequencies of a rotary embedding can depend on the longest position of a forward.
-        """
-        ids, last = (*PROBE, 2), self.context_limit - 1
-        positions = torch.tensor([[*range(len(PROBE)), last]], device=self.device)
-        try:
-            logits = self.run_fresh(ids, position_ids=positions)
-        except IndexError as error:
-            raise UserError(f"{self.label} has fewer positions than its config.json says.") from error
-        except Exception:  # a model that takes no positions fails in its own way: it counts tokens
-            return
-        if not self.are_close(logits[:-1], self.run_fresh(PROBE)):
-            raise UserError(f"{self.label} reads a text differently once it is longer: choose another model.")
 
     def check_window(self, config: Any) -> None:
         """Raise UserError if the model's window is no matter of its mask, but of a cache that drops tokens."""
@@ -175,28 +145,18 @@ class TransformersModel:
             self.crop(0)
 
     def agrees(self, logits: Tensor, ids: Sequence[int]) -> bool:
-        """Whether logits [n, vocab] are those of the last n of these ids in a forward without a cache."""
-        return self.are_close(logits, self.run_fresh(ids)[-len(logits) :])
-
-    def are_close(self, logits: Tensor, fresh: Tensor) -> bool:
-        """Whether logits computed in two ways agree within the precision; a run meets those that are not finite."""
+        """Whether logits [n, vocab] are those of the last n of these ids in a forward without a cache, within the
+        precision; a run meets those that are not finite."""
+        fresh = self.run_fresh(ids)[-len(logits) :]
         finite = fresh.isfinite()
         apart = (logits - fresh)[finite].norm() / fresh[finite].norm()
         return not apart > TOLERANCES[self.precision]
 
     @torch.inference_mode()
-    def run_fresh(self, ids: Sequence[int], **options: Any) -> Tensor:
+    def run_fresh(self, ids: Sequence[int]) -> Tensor:
         """The logits [n, vocab] of a forward without a cache."""
         inputs = torch.tensor([list(ids)], device=self.device)
-        return self.model(input_ids=inputs, use_cache=False, **options).logits[0, :, : self.vocab_size]
-
-
-def add_tokens(model: PreTrainedModel, vocabulary: int) -> None:
-    """Let the model read ids below `vocabulary`: rows of zeros in its embedding table."""
-    known = len(model.get_input_embeddings().get_parameter("weight"))
-    model.resize_token_embeddings(vocabulary, mean_resizing=False)
-    with torch.no_grad():
-        model.get_input_embeddings().get_parameter("weight")[known:] = 0
+        return self.model(input_ids=inputs, use_cache=False).logits[0, :, : self.vocab_size]
 
 
 def sees_a_window(config: Any, context_limit: int) -> bool:
@@ -211,22 +171,21 @@ def sees_a_window(config: Any, context_limit: int) -> bool:
 def load_transformers(folder: Path, *, precision: str, label: str, **options: Any) -> TransformersModel:
     """Read a model folder (config.json and safetensors); the options are those of TransformersModel.
 
-    Raises UserError.
+    Raises UserError, KeyError for a tensor that is missing, and other errors.
     """
     disable_progress_bar()
-    with one_sentence(label):
-        try:
-            model, report = AutoModelForCausalLM.from_pretrained(  # pyright: ignore[reportGeneralTypeIssues]
-                folder,
-                dtype=DTYPES[precision],
-                use_safetensors=True,
-                trust_remote_code=False,
-                local_files_only=True,
-                output_loading_info=True,
-            )
-        except (ValueError, ImportError, KeyError, RuntimeError) as error:
-            raise UserError(f"transformers cannot load {label} ({first_line(error)}).") from error
-        # transformers fills what a file lacks with random numbers.
-        if missing := sorted(report["missing_keys"]):
-            raise KeyError(missing[0])
-        return TransformersModel(model, precision=precision, label=label, **options)
+    try:
+        model, report = AutoModelForCausalLM.from_pretrained(  # pyright: ignore[reportGeneralTypeIssues]
+            folder,
+            dtype=DTYPES[precision],
+            use_safetensors=True,
+            trust_remote_code=False,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except (ValueError, ImportError, KeyError, RuntimeError) as error:
+        raise UserError(f"transformers cannot load {label} ({first_line(error)}).") from error
+    # transformers fills what a file lacks with random numbers.
+    if missing := sorted(report["missing_keys"]):
+        raise KeyError(missing[0])
+    return TransformersModel(model, precision=precision, label=label, **options)

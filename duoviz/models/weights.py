@@ -9,7 +9,6 @@ from torch import Tensor
 
 from duoviz.models.llama_config import LlamaConfig
 
-ATTENTION, MLP = "self_attn.", "mlp."
 TABLE, HEAD = "model.embed_tokens", "lm_head"
 
 
@@ -51,43 +50,45 @@ class WeightReader:
 
     def vector(self, name: str, size: int) -> Tensor:
         """Raises KeyError where there is none and RuntimeError for one of another size, as all here do."""
-        return of_shape(name, self.weights[name], (size,))
+        return self.tensor(name, size)
 
-    def matrix(self, name: str, rows: int, columns: int, *, bias: bool = False) -> Matrix:
-        """The matrix [rows, columns] of this name, in the kind of number that is wanted."""
-        weight, scale = of_shape(name, self.weights[f"{name}.weight"], (rows, columns)), None
+    def tensor(self, name: str, *shape: int) -> Tensor:
+        tensor = self.weights[name]
+        if tuple(tensor.shape) != shape:
+            raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
+        return tensor
+
+    def matrix(self, name: str, rows: int, columns: int) -> Matrix:
+        """The matrix [rows, columns] of this name and its bias, if it has one, in the kind of number that is wanted."""
+        weight, scale = self.tensor(f"{name}.weight", rows, columns), None
         if weight.dtype == torch.int8:
             scale = self.vector(f"{name}.scale", rows).float()
         if self.quantised and scale is None:
             weight, scale = quantise_rows(weight.float())
         elif not self.quantised and scale is not None:
             weight, scale = weight.float() * scale[:, None], None
-        return Matrix(weight, scale, self.vector(f"{name}.bias", rows) if bias else None)
+        bias = f"{name}.bias"
+        return Matrix(weight, scale, self.vector(bias, rows) if bias in self.weights else None)
 
     def layer(self, index: int, config: LlamaConfig) -> LayerWeights:
         """The decoder layer of this number, from 0."""
         prefix, hidden, inner = f"model.layers.{index}.", config.hidden_size, config.intermediate_size
         queries, keys = config.heads * config.head_dim, config.kv_heads * config.head_dim
-        parts = [
-            self.matrix(f"{prefix}{ATTENTION}{name}_proj", rows, hidden, bias=config.qkv_bias)
-            for name, rows in (("q", queries), ("k", keys), ("v", keys))
-        ]
+        attention, mlp = f"{prefix}self_attn.", f"{prefix}mlp."
         head_norms = None
-        if config.head_norms:
-            q, k = (self.vector(f"{prefix}{ATTENTION}{name}_norm.weight", config.head_dim) for name in "qk")
+        if f"{attention}q_norm.weight" in self.weights:
+            q, k = (self.vector(f"{attention}{name}_norm.weight", config.head_dim) for name in "qk")
             head_norms = torch.cat([q.expand(config.heads, -1), k.expand(config.kv_heads, -1)])
-        gate, up = (
-            self.matrix(f"{prefix}{MLP}{name}_proj", inner, hidden, bias=config.mlp_bias) for name in ("gate", "up")
-        )
+        sides = (("q", queries), ("k", keys), ("v", keys))
         return LayerWeights(
-            attention_norm=self.vector(prefix + "input_layernorm.weight", hidden),
-            qkv=joined(parts),
+            attention_norm=self.vector(f"{prefix}input_layernorm.weight", hidden),
+            qkv=joined([self.matrix(f"{attention}{name}_proj", rows, hidden) for name, rows in sides]),
             head_norms=head_norms,
-            out=self.matrix(f"{prefix}{ATTENTION}o_proj", hidden, queries, bias=config.out_bias),
-            mlp_norm=self.vector(prefix + "post_attention_layernorm.weight", hidden),
-            gate=gate,
-            up=up,
-            down=self.matrix(f"{prefix}{MLP}down_proj", hidden, inner, bias=config.mlp_bias),
+            out=self.matrix(f"{attention}o_proj", hidden, queries),
+            mlp_norm=self.vector(f"{prefix}post_attention_layernorm.weight", hidden),
+            gate=self.matrix(f"{mlp}gate_proj", inner, hidden),
+            up=self.matrix(f"{mlp}up_proj", inner, hidden),
+            down=self.matrix(f"{mlp}down_proj", hidden, inner),
         )
 
     def table(self, config: LlamaConfig) -> str:
@@ -96,11 +97,10 @@ class WeightReader:
 
     def embedding(self, config: LlamaConfig) -> tuple[Matrix, Matrix | None]:
         """The embedding table, and what widens a low-rank one (our draft's) or None."""
-        name = self.table(config)
+        name, projection = self.table(config), f"{TABLE}.projection"
         rows, width = self.weights[f"{name}.weight"].shape
-        if f"{TABLE}.projection.weight" in self.weights:
-            projection = self.matrix(f"{TABLE}.projection", config.hidden_size, width)
-            return self.matrix(name, rows, width), projection
+        if f"{projection}.weight" in self.weights:
+            return self.matrix(name, rows, width), self.matrix(projection, config.hidden_size, width)
         return self.matrix(name, rows, config.hidden_size), None
 
     def head(self, config: LlamaConfig, least: int) -> Matrix | None:
@@ -111,22 +111,13 @@ class WeightReader:
         return None if name == self.table(config) else self.matrix(name, rows, config.hidden_size)
 
 
-def of_shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The tensor. Raises RuntimeError where it has another shape."""
-    if tuple(tensor.shape) != shape:
-        raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
-    return tensor
-
-
 def joined(parts: Sequence[Matrix], join: Callable[[list[Tensor]], Tensor] = torch.cat) -> Matrix:
     """One matrix of several: `join` gets their weights, their scales and their biases. By default one below the other.
 
     Either all have a scale or none, and so for the bias.
     """
-    scales = [part.scale for part in parts if part.scale is not None]
-    biases = [part.bias for part in parts if part.bias is not None]
-    weight = join([part.weight for part in parts])
-    return Matrix(weight, join(scales) if scales else None, join(biases) if biases else None)
+    weights, scales, biases = (list(kind) for kind in zip(*parts, strict=True))
+    return Matrix(join(weights), *(None if kind[0] is None else join(kind) for kind in (scales, biases)))
 
 
 def quantise_rows(weight: Tensor) -> tuple[Tensor, Tensor]:

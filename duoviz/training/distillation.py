@@ -18,12 +18,11 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from duoviz.command_line import check_write, tell
 from duoviz.errors import UserError
-from duoviz.models.checkpoint import read_config
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import embedded_target
-from duoviz.models.llama import load_llama
+from duoviz.models.files import look_into, read_config
 from duoviz.models.llama_config import OUR_KIND
-from duoviz.models.load import target_device
+from duoviz.models.load import load_model, target_device
 from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, padded, whole_texts
 from duoviz.training.fitting import agreement, assumed, fit_copying
 from duoviz.training.student import cut_from_target, read_student, save_draft, write_config
@@ -160,10 +159,10 @@ def divergence(p: Tensor, logits: Tensor, copied: Tensor, weight: Tensor) -> Ten
 def finish(out: Path, target_folder: Path, tested: Sequence[Row], record: dict) -> None:
     """Fit the copying of a saved draft on half of the rows that it was not trained on, and write how often it is right
     on all of them, beside the record of its training."""
-    draft = load_llama(out, precision="int8", label="draft")
+    draft = load_model(look_into(out, "draft"), precision="int8")
     weights = fit_copying(draft, tested[::2])
     write_config(out, read_config(out) | {"copying": weights})
-    target = load_llama(target_folder, precision="float32", label="target", device=target_device())
+    target = load_model(look_into(target_folder, "target"), precision="float32", device=target_device())
     record |= {"held_out": agreement(target, Copying(draft, weights), tested)}
     (out / "training.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"{out} holds the draft; on held-out rows: {record['held_out']}")

@@ -12,8 +12,8 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from duoviz.command_line import check_write, tell
 from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.checkpoint import read_config, read_tensors
 from duoviz.models.embedded import embedded_target
+from duoviz.models.files import read_config, read_tensors
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
 

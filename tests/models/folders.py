@@ -11,6 +11,8 @@ from duoviz.decoding.engine import Engine
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.models.files import look_into
+from duoviz.models.load import load_model
 from tests.tiny import give_costs, tiny_engine
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
@@ -50,6 +52,11 @@ def folder(path, model, made=None):
     model.save_pretrained(path)
     (made or tokenizer()).save_pretrained(path)
     return path
+
+
+def loaded(path, precision="float32", **options):
+    """The model in a folder."""
+    return load_model(look_into(path, "tiny"), precision=precision, **options)
 
 
 def set_config(base, **changes):

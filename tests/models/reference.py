@@ -5,6 +5,7 @@ import random
 import torch
 import transformers as hf
 
+from duoviz.models.llama_config import context_of
 from duoviz.models.transformers_model import TransformersModel
 from tests.tiny import VOCABULARY, exact
 
@@ -66,7 +67,9 @@ def other_model(kind, config):
 
 
 def wrapped(reference, **options):
-    return TransformersModel(reference, precision="float64", label="tiny", context_limit=128, **options)
+    return TransformersModel(
+        reference, precision="float64", label="tiny", context_limit=context_of(reference.config.to_dict()), **options
+    )
 
 
 def saved(model, folder):

@@ -16,12 +16,12 @@ from duoviz.models.attention import TOGETHER
 from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
-from duoviz.models.llama import load_llama
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.vectors import exponential
 from duoviz.models.weights import Matrix
+from tests.models.folders import loaded
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
 from tests.until import wait_until
 from tests.weights import VOCABULARY
@@ -39,10 +39,6 @@ def set_threads(monkeypatch):
     monkeypatch.setattr(compiled_decoder, "A_THREADS_BYTES", 1)
     yield torch.set_num_threads
     torch.set_num_threads(1)
-
-
-def loaded(folder, precision="float32"):
-    return load_llama(folder, precision=precision, label="tiny")
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -10,8 +10,8 @@ from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
 from duoviz.models.files import look_into
-from duoviz.models.load import load_model, load_pair
-from tests.models.folders import SHAPE, TEXT, folder, llama, neox, ready, set_config, texts, tokenizer
+from duoviz.models.load import load_pair
+from tests.models.folders import SHAPE, TEXT, folder, llama, loaded, neox, ready, set_config, texts, tokenizer
 
 TIED = SHAPE | dict(vocab_size=60, num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True)
 ARCHITECTURES = {
@@ -70,26 +70,23 @@ def renamed(name):
     return lambda base: (base / "model.safetensors").rename(base / name)
 
 
-def resized(name, rows, columns):
-    """Makes one of the tensors smaller."""
+def retensored(change):
+    """Changes the tensors, given by name."""
 
-    def resize(base):
+    def apply(base):
         tensors = load_file(base / "model.safetensors")
-        tensors[name] = tensors[name][:rows, :columns].contiguous()
-        save_file(tensors, base / "model.safetensors")
+        change(tensors)
+        save_file(tensors, base / "model.safetensors", metadata={"format": "pt"})
 
-    return resize
+    return apply
+
+
+def resized(name, rows, columns):
+    return retensored(lambda held: held.update({name: held[name][:rows, :columns].contiguous()}))
 
 
 def without(name):
-    """Takes one of the tensors away."""
-
-    def remove(base):
-        tensors = load_file(base / "model.safetensors")
-        del tensors[name]
-        save_file(tensors, base / "model.safetensors")
-
-    return remove
+    return retensored(lambda held: held.pop(name))
 
 
 def cut_short(base):
@@ -172,18 +169,16 @@ def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
             outcome(base, base)
 
 
-def with_its_head_alone(base):
+def rename_table(tensors):
     """Of the two names of the tied table the other one."""
-    weights = load_file(base / "model.safetensors")
-    table = next(name for name in weights if name.split(".")[-2] in ("embed_tokens", "wte"))
-    weights["lm_head.weight"] = weights.pop(table)
-    save_file(weights, base / "model.safetensors", metadata={"format": "pt"})
+    table = next(name for name in tensors if name.split(".")[-2] in ("embed_tokens", "wte"))
+    tensors["lm_head.weight"] = tensors.pop(table)
 
 
 NO_DAMAGE = {
     "quantised by nothing": changed(quantization_config=None),
     "an index besides": lambda base: (base / INDEX).write_text('{"weight_map": {"a": "model-1-of-2.safetensors"}}'),
-    "its head alone": with_its_head_alone,
+    "its head alone": retensored(rename_table),
 }
 
 
@@ -193,10 +188,7 @@ def test_what_is_no_damage_changes_no_logits(change, architecture, tmp_path):
     base = made(tmp_path / "base", architecture)
     NO_DAMAGE[change](other := shutil.copytree(base, tmp_path / "changed"))
     for precision in ("float32", "bfloat16"):
-        one, same = (
-            load_model(model, label="tiny", precision=precision, context_limit=64).forward([3, 14, 15])
-            for model in (base, other)
-        )
+        one, same = (loaded(model, precision).forward([3, 14, 15]) for model in (base, other))
         assert torch.equal(one, same)
     assert look_into(other, "tiny").parameters == look_into(base, "tiny").parameters
 

@@ -1,7 +1,6 @@
-"""Where a model's files are, and what they tell before its weights are read."""
+"""Where a model's files are, and what they tell: context, version, whether our decoder does it."""
 
 from math import inf
-from pathlib import Path
 
 import pytest
 import transformers as hf
@@ -9,11 +8,12 @@ import transformers as hf
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models import hub
-from duoviz.models.checkpoint import read_config
-from duoviz.models.files import ModelFiles, context_of, fetch_pair, look_into, version_of
+from duoviz.models.files import fetch_pair, look_into, read_config, version_of
+from duoviz.models.llama_config import context_of, is_lean
 from duoviz.models.load import load_pair
 from duoviz.models.pair import CONTEXT_LIMIT
-from tests.models.folders import folder, llama
+from tests.models.folders import folder, llama, loaded
+from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids
 
 CONTEXTS = {
     "lean": (hf.LlamaConfig(max_position_embeddings=24), 24),
@@ -25,6 +25,10 @@ CONTEXTS = {
     "model_max_length": (hf.KimiLinearConfig(model_max_length=24), 24),
     "context_length": (hf.RwkvConfig(context_length=24), 24),
     "of the part that writes": (hf.Gemma3Config(text_config={"max_position_embeddings": 24}), 24),
+    "of a window": (hf.MistralConfig(sliding_window=24), 24),
+    "of some layers' window": (hf.Qwen2Config(sliding_window=24, use_sliding_window=True, max_window_layers=1), 24),
+    "a window that is not used": (hf.Qwen2Config(sliding_window=24, use_sliding_window=False), CONTEXT_LIMIT),
+    "a window that transformers heeds": (hf.Gemma2Config(sliding_window=24), CONTEXT_LIMIT),
     "none is named": (hf.BloomConfig(), CONTEXT_LIMIT),
     "none is there": (hf.XLNetConfig(), CONTEXT_LIMIT),
 }
@@ -33,7 +37,7 @@ CONTEXTS = {
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_the_context_of_a_config(name):
     config, limit = CONTEXTS[name]
-    assert context_of(ModelFiles("a model", Path(), config.to_dict(), 0)) == limit <= 8192
+    assert context_of(config.to_dict()) == limit <= 8192
 
 
 def test_a_config_with_numbers_that_json_lacks(tmp_path):
@@ -85,3 +89,21 @@ def test_the_progress_begins_with_what_is_to_be_done(two, monkeypatch):
     assert here[0] == 0 and here == sorted(here) and len(here) == 2
     monkeypatch.setattr(hub, "fetch", lambda model_id, progress: progress(0.0, "begins") or two[1])
     assert fractions(f"{two[0]} + them/draft")[:2] == [0, 0]
+
+
+def test_which_models_the_lean_decoder_does():
+    assert all(is_lean(config.to_dict()) for _, config in FAMILIES.values())
+    assert not is_lean({"model_type": "gpt_neox"})
+    for change in ({"hidden_act": "gelu"}, {"rope_parameters": LINEAR | {"rope_type": "proportional"}}):
+        assert not is_lean(hf.LlamaConfig(**SHAPE, **change).to_dict())
+
+
+def test_a_checkpoint_in_several_files(tmp_path):
+    reference = exact_model("llama")
+    reference.save_pretrained(tmp_path, max_shard_size="20KB")
+    assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
+    # What the index does not name is not read, such as another copy of the weights under another name.
+    (tmp_path / "consolidated.safetensors").write_bytes(b"something else")
+    ids = random_ids(10)
+    model = loaded(tmp_path, "float64")
+    assert close(model.forward(ids), expected(reference, ids))

@@ -5,7 +5,7 @@ import json
 import pytest
 import transformers as hf
 
-from duoviz.models.checkpoint import end_tokens
+from duoviz.models.files import end_tokens
 from tests.tiny import DigitTokenizer
 
 END = "eos_token_id"

@@ -4,9 +4,11 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from duoviz.models.checkpoint import LLAMA_FIELDS, read_json
 from duoviz.models.embedded import convert_gguf
+from duoviz.models.files import LLAMA_FIELDS, read_json
 from tests.models.small_gguf import write_gguf
+
+MORE = {"bos_token_id", "eos_token_id", "head_dim", "num_key_value_heads", "tie_word_embeddings"}
 
 
 def test_weights_config_and_tokenizer_are_those_that_transformers_reads(tmp_path):
@@ -23,7 +25,7 @@ def test_weights_config_and_tokenizer_are_those_that_transformers_reads(tmp_path
     )
     # All that the decoder reads, so that it need not ask transformers.
     assert set(config) >= LLAMA_FIELDS
-    assert all(config[field] == theirs[field] for field in LLAMA_FIELDS | {"bos_token_id", "eos_token_id"})
+    assert all(config[field] == theirs[field] for field in LLAMA_FIELDS | MORE)
     mine, other = AutoTokenizer.from_pretrained(made), AutoTokenizer.from_pretrained(tmp_path, gguf_file="tiny.gguf")
     text = "".join(other.convert_ids_to_tokens([45, 50, 60]))
     assert mine.get_vocab() == other.get_vocab() and mine(text) == other(text)

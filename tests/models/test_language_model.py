@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from duoviz.models.language_model import ContextFull
-from duoviz.models.llama import load_llama
+from tests.models.folders import loaded
 from tests.models.reference import (
     FAMILIES,
     OTHERS,
@@ -28,7 +28,7 @@ def made(family, folder):
         reference = other_model(*OTHERS[family])
         return reference, partial(wrapped, reference)
     reference = exact_model(family)
-    return reference, partial(load_llama, saved(reference, folder), precision="float64", label="tiny")
+    return reference, partial(loaded, saved(reference, folder), precision="float64")
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *OTHERS])

@@ -77,9 +77,9 @@ def on_gpu(monkeypatch):
     """Targets are for a GPU, but loaded on the CPU; what each model was loaded with, and what was to fit in memory."""
     loaded, checked, load_model = [], [], load.load_model
 
-    def record(folder, **options):
+    def record(files, **options):
         loaded.append(options)
-        return load_model(folder, **(options | {"device": "cpu"}))
+        return load_model(files, **(options | {"device": "cpu"}))
 
     monkeypatch.setattr(load, "load_model", record)
     monkeypatch.setattr(load, "target_device", lambda: "cuda")
@@ -127,9 +127,9 @@ def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
     check_room(f"{two[0]} + {two[1]}", {"cpu": 1000})
 
 
-def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(monkeypatch):
+def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(two, monkeypatch):
     monkeypatch.setattr(hub, "from_cache", lambda model: None)
-    monkeypatch.setattr(hub, "outline", lambda model: (llama().config.to_dict(), 70_000_000_000))
+    monkeypatch.setattr(hub, "outline", lambda model: (two[0], 70_000_000_000))
     monkeypatch.setattr(hub, "fetch", lambda *arguments: pytest.fail("it was fetched"))
     with pytest.raises(UserError, match=r"them/model \+ embedded needs .* GB of memory, and this machine has"):
         check_room("them/model + embedded")

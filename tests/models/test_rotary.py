@@ -4,11 +4,8 @@ import pytest
 import torch
 import transformers as hf
 
-from duoviz.errors import UserError
-from duoviz.models.files import context_of, look_into
 from duoviz.models.language_model import ContextFull
-from duoviz.models.load import load_model
-from duoviz.models.transformers_model import TransformersModel
+from tests.models.folders import loaded
 from tests.models.reference import LINEAR, SHAPE, expected, random_ids, saved
 
 SHORT, DYNAMIC = SHAPE | {"max_position_embeddings": 48}, LINEAR | {"rope_type": "dynamic"}
@@ -34,18 +31,9 @@ LENGTHS = {
 def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_path):
     kind, config, length = LENGTHS[name]
     reference, ids = kind(config).eval(), random_ids(length)
-    files = look_into(saved(reference, tmp_path), "tiny")
-    model = load_model(files.folder, precision="float32", label="tiny", context_limit=128)
-    assert context_of(files) == model.context_limit == length
+    model = loaded(saved(reference, tmp_path))
+    assert model.context_limit == length
     logits = torch.cat([model.forward(ids[: length - 3]), model.forward(ids[length - 3 :])])
     assert torch.allclose(logits, expected(reference, ids), atol=1e-4)
     with pytest.raises(ContextFull):
         model.forward([3])
-
-
-def test_a_model_that_reads_a_longer_text_differently_is_refused(monkeypatch):
-    kind, config, _ = LENGTHS["phi3"]
-    monkeypatch.setattr("duoviz.models.llama_config.rotary_end", lambda config: None)
-    model = kind(config).eval()
-    with pytest.raises(UserError, match="tiny reads a text differently"):
-        TransformersModel(model, precision="float32", label="tiny", context_limit=128)

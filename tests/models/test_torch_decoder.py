@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from duoviz.models.llama import load_llama
 from duoviz.models.torch_decoder import MOST_ROWS, Graphs, Recorded
+from tests.models.folders import loaded
 from tests.models.reference import close, exact_model, expected, random_ids, saved
 
 
@@ -26,7 +26,7 @@ def reference():
 @pytest.fixture
 def model(reference, tmp_path):
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = load_llama(saved(reference, tmp_path), precision="float64", label="tiny", device=device)
+    model = loaded(saved(reference, tmp_path), "float64", device=device)
     if device == "cpu":
         model.decoder.graphs = Unrecorded(model.decoder.step, device="cpu", spare=model.slots.capacity)
     return model

@@ -6,7 +6,7 @@ import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
-from duoviz.models.transformers_model import TransformersModel, load_transformers
+from tests.models.folders import loaded
 from tests.models.reference import HIDDEN, OTHERS, TOKENS, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY
 
@@ -54,7 +54,7 @@ def test_a_window_that_only_the_cache_knows_is_refused():
 
 
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
-    monkeypatch.setattr(TransformersModel, "cut_cache", lambda self: None)
+    monkeypatch.setattr(hf.DynamicCache, "crop", lambda *arguments: None)
     with pytest.raises(UserError, match="cannot drop rejected tokens"):
         wrapped(other_model(*OTHERS["gpt-neox"]))
 
@@ -62,11 +62,11 @@ def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
 def test_loading_from_a_folder(tmp_path):
     reference = other_model(*OTHERS["gpt-neox"])
     reference.save_pretrained(tmp_path)
-    model = load_transformers(tmp_path, precision="float32", label="tiny", context_limit=32)
+    model = loaded(tmp_path, context_limit=32)
     assert (model.context_limit, model.forward([5, 6]).dtype) == (32, torch.float32)
     tensors = load_file(tmp_path / "model.safetensors")
     name = next(name for name in tensors if "layers.1" in name and name.endswith("weight"))
     del tensors[name]
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(UserError, match=f"The weights of tiny lack the tensor {name}"):
-        load_transformers(tmp_path, precision="float32", label="tiny", context_limit=32)
+        loaded(tmp_path, context_limit=32)

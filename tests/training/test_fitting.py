@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from duoviz.decoding.acceptance_table import EDGES, FILE, LONGEST_MATCH, PLACES, RANKS, fitted_table
-from duoviz.models.llama import load_llama
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
 from duoviz.training import fitting
 from duoviz.training.corpus import Row
 from duoviz.training.fitting import LARGEST_WEIGHT, assumed, count_copies, fit_chances, fit_copying, fit_weight, shares
+from tests.models.folders import loaded
 from tests.weights import tiny_decoder
 
 
@@ -44,7 +44,7 @@ def test_what_is_assumed_is_the_look_up_before_each_answer_token(monkeypatch):
 
 
 def test_a_draft_that_is_the_target_is_always_right(target_folder, tested, tmp_path):
-    target, draft = (load_llama(target_folder, precision="float64", label="tiny") for _ in range(2))
+    target, draft = (loaded(target_folder, "float64") for _ in range(2))
     found = fit_chances(target, draft, tested)
     assert found.by_rank[0] > 0.9 and max(found.by_rank[1:]) < 0.05
     # Where there were many tokens, the prior does not matter.
