@@ -1,5 +1,6 @@
-"""Where a model's files are, and what they tell: context, version, whether our decoder does it."""
+"""A pair's name, where a model's files are, and what they tell before the weights are read."""
 
+import json
 from math import inf
 
 import pytest
@@ -8,12 +9,14 @@ import transformers as hf
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models import hub
-from duoviz.models.files import fetch_pair, look_into, read_config, version_of
+from duoviz.models.files import end_tokens, fetch_pair, look_into, read_config, version_of
 from duoviz.models.llama_config import context_of, is_lean
 from duoviz.models.load import load_pair
 from duoviz.models.pair import CONTEXT_LIMIT
+from duoviz.models.registry import PAIRS, Models, find_pair, needs_the_hub
 from tests.models.folders import folder, llama, loaded
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids
+from tests.tiny import DigitTokenizer
 
 CONTEXTS = {
     "lean": (hf.LlamaConfig(max_position_embeddings=24), 24),
@@ -107,3 +110,52 @@ def test_a_checkpoint_in_several_files(tmp_path):
     ids = random_ids(10)
     model = loaded(tmp_path, "float64")
     assert close(model.forward(ids), expected(reference, ids))
+
+
+END = "eos_token_id"
+# What generation_config.json says, None where there is no such file, and config.json; and what ends a text besides the
+# tokenizer's 1.
+STATED = {
+    "an id": ({END: 5}, {}, {5}),
+    "several": ({END: [5, 6]}, {}, {5, 6}),
+    "none": ({END: None}, {}, set()),
+    "the config is not asked": ({}, {END: 9}, set()),
+    "of the config": (None, {END: 9}, {9}),
+    "several of the config": (None, {END: [2, 9]}, {2, 9}),
+    "the first id": (None, {END: 0}, {0}),
+    "of the part that writes": (None, {END: None, "text_config": {END: [7, 8]}}, {7, 8}),
+    "none in the config": (None, {END: None}, set()),
+}
+
+
+@pytest.mark.parametrize("stated", STATED)
+@pytest.mark.parametrize("kind", [hf.LlamaConfig, hf.GPTNeoXConfig, hf.Gemma3Config])
+def test_a_text_ends_where_transformers_ends_it(kind, stated, tmp_path):
+    generation, config, expected = STATED[stated]
+    config = kind().to_dict() | {END: None} | config
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    theirs = hf.GenerationConfig.from_model_config(config)
+    if generation is not None:
+        (tmp_path / "generation_config.json").write_text(json.dumps(generation))
+        theirs = hf.GenerationConfig.from_pretrained(tmp_path)
+    ids = theirs.eos_token_id if isinstance(theirs.eos_token_id, list) else [theirs.eos_token_id]
+    assert end_tokens(tmp_path, DigitTokenizer()) == {1, *ids} - {None} == {1, *expected}
+
+
+def test_two_models_or_one_make_a_pair():
+    assert find_pair("embedded") is PAIRS["embedded"]
+    assert find_pair("a/b + embedded") == Models("a/b", "embedded")
+    assert find_pair("a/b") == Models("a/b", "")
+
+
+@pytest.mark.parametrize("name", ["nobody", "a + b + c", " + b", "a+b", ""])
+def test_an_unknown_name_tells_what_can_be_named(name):
+    with pytest.raises(UserError, match=r"embedded, embedded-as-360m, .*TARGET \+ DRAFT"):
+        find_pair(name)
+
+
+def test_which_pairs_need_the_hub(tmp_path):
+    assert not needs_the_hub("embedded") and not needs_the_hub(f"{tmp_path} + {tmp_path}")
+    assert not needs_the_hub("./here + ~/there")
+    assert needs_the_hub("them/model") and not needs_the_hub(str(tmp_path))
+    assert needs_the_hub("smollm2-1.7b") and needs_the_hub(f"{tmp_path} + them/draft")

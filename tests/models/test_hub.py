@@ -37,13 +37,11 @@ class Hub(stand_in.Handler):
     def do_GET(self):
         self.answer(body=True)
 
-    def answer(self, body):
+    def answer(self, *, body):
         path = self.path.split("?")[0].strip("/")
         if path.startswith("api/models/"):
-            owner, name, what = [*path.removeprefix("api/models/").split("/"), "revision"][:3]
+            owner, name, what = [*path.split("/")[2:], "revision"][:3]
             return self.about(f"{owner}/{name}", what)
-        if "/resolve/" not in path:
-            return self.reply(404, b"")
         owner, name, _, _, file = path.split("/", 4)
         content = self.repos[f"{owner}/{name}"][file]
         if body:
@@ -54,32 +52,23 @@ class Hub(stand_in.Handler):
         self.reply(200, content, body=body, ETag=f'"{etag}"', **{"X-Repo-Commit": COMMIT})
 
     def about(self, model, what):
-        if model not in self.repos:
-            return self.reply(404, b"{}", **{"X-Error-Code": "RepoNotFound"})
-        if model in self.gated:
-            return self.reply(403, b"{}", **{"X-Error-Code": "GatedRepo"})
-        files = self.repos[model]
-        if what == "revision":
-            siblings = [{"rfilename": name, "size": len(data)} for name, data in files.items()]
-            content = {"id": model, "modelId": model, "sha": COMMIT, "siblings": siblings}
-            if model in self.counted:
-                content["safetensors"] = {"parameters": {"F32": self.counted[model]}, "total": self.counted[model]}
-        else:
-            content = [
-                {"type": "file", "path": name, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
-                for name, data in files.items()
-            ]
+        """The model, or what lies in it."""
+        if model not in self.repos or model in self.gated:
+            status, code = (403, "GatedRepo") if model in self.gated else (404, "RepoNotFound")
+            return self.reply(status, b"{}", **{"X-Error-Code": code})
+        sizes = {name: len(data) for name, data in self.repos[model].items()}
+        siblings = [{"rfilename": name, "size": size} for name, size in sizes.items()]
+        content = {"id": model, "modelId": model, "sha": COMMIT, "siblings": siblings}
+        if model in self.counted:
+            content["safetensors"] = {"parameters": {}, "total": self.counted[model]}
+        files = [{"type": "file", "path": name, "size": size, "oid": name} for name, size in sizes.items()]
+        content = content if what == "revision" else files
         self.reply(200, json.dumps(content).encode(), **{"Content-Type": "application/json"})
 
     def reply(self, status, content, *, body=True, **headers):
         if body and self.cut is not None and len(content) > self.cut:
             self.close_connection = True
         super().reply(status, content, most=self.cut if body else 0, **headers)
-
-
-def serving(**state):
-    """A hub with this state; gives the handler, whose state may be changed."""
-    return stand_in.serving(Hub, asked=[], **state)
 
 
 WEIGHTS = bytes(range(256)) * 400
@@ -97,7 +86,7 @@ def serve(tmp_path, monkeypatch):
 
     @contextmanager
     def served(**state):
-        with serving(**({"repos": {"them/model": MODEL}} | state)) as server:
+        with stand_in.serving(Hub, **({"asked": [], "repos": {"them/model": MODEL}} | state)) as server:
             monkeypatch.setattr(constants, "ENDPOINT", server.address)
             template = server.address + "/{repo_id}/resolve/{revision}/{filename}"
             monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)

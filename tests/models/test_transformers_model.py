@@ -1,4 +1,4 @@
-"""Other families through transformers: what they can do, and what shows that they cannot."""
+"""Other families through transformers: what they can do, what shows that they cannot, and how long a text may be."""
 
 import pytest
 import torch
@@ -6,8 +6,20 @@ import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
+from duoviz.models.language_model import ContextFull
 from tests.models.folders import loaded
-from tests.models.reference import HIDDEN, OTHERS, TOKENS, expected, other_model, random_ids, wrapped
+from tests.models.reference import (
+    HIDDEN,
+    LINEAR,
+    OTHERS,
+    SHAPE,
+    TOKENS,
+    expected,
+    other_model,
+    random_ids,
+    saved,
+    wrapped,
+)
 from tests.tiny import VOCABULARY
 
 GEMMA = dict(**HIDDEN, num_key_value_heads=2, head_dim=8, max_position_embeddings=64)
@@ -70,3 +82,34 @@ def test_loading_from_a_folder(tmp_path):
     save_file(tensors, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(UserError, match=f"The weights of tiny lack the tensor {name}"):
         loaded(tmp_path, context_limit=32)
+
+
+SHORT, DYNAMIC = SHAPE | {"max_position_embeddings": 48}, LINEAR | {"rope_type": "dynamic"}
+
+
+def longrope(**more):
+    """Of its own for each config, which fills in what it lacks."""
+    factors = {"short_factor": [1.0, 1.1, 1.2, 1.3], "long_factor": [1.0, 3.0, 5.0, 9.0]}
+    return {"rope_type": "longrope", "rope_theta": 10_000.0, **factors, **more}
+
+
+LATER = {"original_max_position_embeddings": 32}
+# The rotary embeddings that a longer text changes, with the length from which on it does.
+LENGTHS = {
+    "llama, longrope": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=longrope(**LATER)), 32),
+    "qwen2, longrope": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, **LATER, rope_parameters=longrope()), 32),
+    "llama, dynamic": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHORT, rope_parameters=DYNAMIC), 48),
+    "phi3": (hf.Phi3ForCausalLM, hf.Phi3Config(**SHAPE, **LATER, rope_parameters=longrope(), pad_token_id=0), 32),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_path):
+    kind, config, length = LENGTHS[name]
+    reference, ids = kind(config).eval(), random_ids(length)
+    model = loaded(saved(reference, tmp_path))
+    assert model.context_limit == length
+    logits = torch.cat([model.forward(ids[: length - 3]), model.forward(ids[length - 3 :])])
+    assert torch.allclose(logits, expected(reference, ids), atol=1e-4)
+    with pytest.raises(ContextFull):
+        model.forward([3])
