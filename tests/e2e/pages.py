@@ -245,20 +245,13 @@ def download(page, button, folder, menu=".dv-menu-files"):
 
 
 # A film's size and length, and whether anything is drawn in its middle.
-FILM = """async (content) => {
-  const video = Object.assign(document.createElement("video"), { muted: true });
-  const told = (name) => new Promise((done, fail) => {
-    video.addEventListener(name, done, { once: true });
-    video.onerror = () => fail(new Error(video.error.message));
-  });
-  const loaded = told("loadeddata");
-  const bytes = Uint8Array.from(atob(content), (sign) => sign.charCodeAt(0));
-  video.src = URL.createObjectURL(new Blob([bytes], { type: "video/webm" }));
-  await loaded;
+FILM = """async (src) => {
+  const video = Object.assign(document.createElement("video"), { muted: true, src });
+  const told = (name) => new Promise((done) => { video.addEventListener(name, done, { once: true }); });
+  await told("loadeddata");
   const { videoWidth: width, videoHeight: height, duration } = video;
-  const sought = told("seeked");
   video.currentTime = duration / 2;
-  await sought;
+  await told("seeked");
   const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
   const isDrawn = () => {
     pen.drawImage(video, 0, 0);
@@ -266,15 +259,14 @@ FILM = """async (content) => {
     return data.some((part, at) => Math.abs(part - data[at % 4]) > 40);
   };
   // A busy browser shows the picture somewhat after it has said so.
-  let tries = 0;
-  while (!isDrawn() && tries++ < 100) await new Promise(requestAnimationFrame);
-  return { size: [width, height], duration, isDrawn: tries < 100 };
+  for (let tries = 0; tries < 100 && !isDrawn(); tries++) await new Promise(requestAnimationFrame);
+  return { size: [width, height], duration, isDrawn: isDrawn() };
 }"""
 
 
 def play_film(page, path):
     """What a saved film shows: its size, duration, and whether anything is drawn in its middle."""
-    return page.evaluate(FILM, base64.b64encode(path.read_bytes()).decode())
+    return page.evaluate(FILM, f"data:video/webm;base64,{base64.b64encode(path.read_bytes()).decode()}")
 
 
 def send(page, events):

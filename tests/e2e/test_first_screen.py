@@ -70,9 +70,6 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     expect(page.locator(".dv-speed")).to_have_value("3 s")
     page.locator(".dv-speed").select_option("4")
     expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last} after the prompt")
-    # Without its iteration, a link would play it anew.
-    press(page, "Copy link")
-    expect(page.locator(".dv-share-link")).to_have_value(re.compile(f"&method=duodecoding&seed=0&recording={last}$"))
     page.locator("#generate").click()
     # The recording stays until the run begins.
     expect(message).to_have_text(re.compile(r"Reading weights \(30%, about \d+ s left\)"))
@@ -99,7 +96,7 @@ IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight 
 
 
 def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_page, page, loaded, recording):
-    calm = new_page(reduced_motion="reduce")
+    calm, link = new_page(reduced_motion="reduce"), page.locator(".dv-share-link")
     calm.goto(loaded)
     is_at(calm.locator("#visualizer .dv"), state="recording", playing="no")
     # Where it comes from can be read whole.
@@ -109,13 +106,11 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     for name in ("First iteration", "Step forward", "Copy link"):
         press(calm, name)
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=duodecoding&.*&recording=1$"))
-    link = calm.locator(".dv-share-link").input_value()
-    page.goto(link)
-    last = len(recording[1]["iterations"]) - 1
-    expect(page.locator(".dv-where")).to_have_text(f"Iteration 1 of {last} after the prompt")
+    page.goto(calm.locator(".dv-share-link").input_value())
+    expect(page.locator(".dv-where")).to_have_text(re.compile("^Iteration 1 of "))
     # The link of a recording that plays would name no iteration.
     press(page, "Copy link")
-    expect(page.locator(".dv-share-link")).to_have_value(link)
+    expect(link).to_have_value(re.compile("&recording=1$"))
     page.evaluate("location.hash = '#prompt=Another&recording=3'")
     expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
 

@@ -49,17 +49,6 @@ def choose_little(page):
     page.locator("#lab-name input, #lab-name textarea").fill("mine")
 
 
-def load_file(page, file):
-    with page.expect_file_chooser() as chooser:
-        page.locator("#lab-load").click()
-    chooser.value.set_files(file)
-
-
-def save_results(page, folder):
-    expect(page.locator("#lab-save")).to_be_enabled()
-    return saved_by(page, page.locator("#lab-save").click, folder)
-
-
 def says(page, text):
     expect(page.locator("#lab-status")).to_contain_text(text)
 
@@ -75,11 +64,6 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
         says(page, "Stopped. Finished answers are kept.")
     kept = load(tmp_path / "cache" / "lab" / "mine").rows
     assert len(kept) == 5
-    # They can be saved too; the button is away again while the run goes on.
-    others = page.get_by_role("button", name="Other results")
-    others.click()
-    expect(page.locator("#lab-save")).to_be_enabled()
-    others.click()
     handle, choices = page.locator(".ll-map .ll-handle").first, page.locator(".ll-select")
     handle.focus()
     page.keyboard.press("ArrowUp")
@@ -100,11 +84,14 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     open_part(page, "table-1")
     expect(page.locator("#lab-part table").first).to_be_attached()
     expect(page.locator("#lab-below")).to_contain_text("The paper's own values, not measured here")
-    others.click()
-    file = save_results(page, tmp_path)
+    press(page, "Other results")
+    expect(page.locator("#lab-save")).to_be_enabled()
+    file = saved_by(page, page.locator("#lab-save").click, tmp_path)
     assert load(file).rows == rows
     # What is loaded may have a run's name.
-    load_file(page, file)
+    with page.expect_file_chooser() as chooser:
+        page.locator("#lab-load").click()
+    chooser.value.set_files(file)
     open_part(page, "compared")
     expect(page.locator("#lab-part th").filter(has_text=f"{file.stem} (loaded)").first).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 900})

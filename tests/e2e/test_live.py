@@ -7,47 +7,39 @@ from playwright.sync_api import expect
 from tests.e2e.pages import is_at, open_live, open_settings, press, press_endless, set_tokens, start_endless
 
 
-def test_the_text_grows_with_the_run_and_stop_keeps_it(page, site):
-    start_endless(page, site.url)
-    assert page.locator(".dv-token").count() >= 3
-    # One place: what was pressed to start it has given way, and the focus to it.
-    generate, stop = page.locator("#generate"), page.locator("#stop")
-    expect(generate).to_be_hidden()
-    expect(stop).to_be_focused()
-    stop.press("Enter")
-    is_at(page.locator(".dv"), state="done")
-    expect(page.locator(".dv-message")).to_have_text("Stopped.")
-    expect(stop).to_be_hidden()
-    expect(generate).to_be_focused()
-    assert 3 <= page.locator(".dv-token").count() < 4000
-
-
 def test_a_run_is_played_slowly_behind_it_until_it_is_to_be_followed_and_that_is_kept(page, site):
     page.add_init_script("localStorage.removeItem('duoviz pace')")
     start_endless(page, site.url)
-    dv, where, stop = page.locator("#visualizer .dv"), page.locator(".dv-where"), page.locator("#stop")
+    dv, where = page.locator("#visualizer .dv"), page.locator(".dv-where")
+    generate, stop = page.locator("#generate"), page.locator("#stop")
     behind = re.compile(r"^Iteration \d+ of \d+ so far")
     expect(where).to_have_text(behind)
     # The text and the figures are the whole run's; of the text, what is not shown yet looks so.
     assert page.locator(".dv-later .dv-token").count() > 0
     expect(page.locator("[data-number=tps]")).to_have_text(re.compile(r"\d"))
+    # One place: what was pressed to start it has given way, and the focus to it, which comes back.
+    expect(generate).to_be_hidden()
+    expect(stop).to_be_focused()
+    stop.press("Enter")
+    expect(generate).to_be_focused()
+    expect(page.locator(".dv-message")).to_have_text("Stopped.")
+    # Stopped, what is played stands still, and what was written is kept.
+    is_at(dv, state="done", playing="no")
+    assert int(dv.get_attribute("data-shown")) < int(dv.get_attribute("data-iterations")) - 1
+    assert 3 <= page.locator(".dv-token").count() < 4000
+    press_endless(page)
     press(page, "Follow live")
     expect(where).to_have_text(re.compile(r"^Following the run: iteration \d+$"))
-    # So is the next run, until it is to be watched slowly again; stopped, what is played stands still.
+    # So is the next run, until it is to be watched slowly again.
     stop.click()
     press_endless(page)
     expect(where).to_have_text(re.compile("^Following the run"))
     press(page, "Watch it slowly")
     expect(where).to_have_text(behind)
     stop.click()
-    press_endless(page)
-    is_at(dv, playing="yes")
-    stop.click()
-    is_at(dv, state="done", playing="no")
-    assert int(dv.get_attribute("data-shown")) < int(dv.get_attribute("data-iterations")) - 1
     # One that ends by itself is played on.
     set_tokens(page, 20)
-    page.locator("#generate").click()
+    generate.click()
     expect(page.locator(".dv-message")).to_contain_text("Finished")
     is_at(dv, playing="yes")
     press(page, "Skip to the end")

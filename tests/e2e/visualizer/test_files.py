@@ -59,38 +59,30 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
 
 
 SVG = "{http://www.w3.org/2000/svg}"
-# What each part's picture draws, and says.
-PICTURES = {
-    "Tree": ("dv-node", ["iteration ", "accepted: the target agrees", "rejected: the target disagrees"]),
-    "Timeline": ("dv-bar", ["target forward pass, tokens", "draft step, tokens", "end of an iteration"]),
-    "Charts": ("dv-line", ["tokens written, 0 to ", "θ threshold, 0 to 1", "Iterations by k"]),
-}
+# What the marks in a picture mean.
+MEANT = ("accepted", "rejected", "target forward pass, tokens", "draft step, tokens", "end of an iteration")
 
 
-def test_pictures_are_saved(page, methods_page, traces, tmp_path):
+def test_the_iteration_shown_is_saved_as_a_picture(page, methods_page, traces, tmp_path):
     show(page, methods_page, "duodecoding")
-    for part, (marks, words) in PICTURES.items():
-        picture = ElementTree.parse(download(page, f"{part} as SVG", tmp_path)).getroot()
-        drawings = picture.findall(f"{SVG}svg")
-        marked = [each for each in picture.iter() if marks in each.get("class", "").split()]
-        assert len(marked) == page.locator(f".{marks}").count() - page.locator(f"[hidden] .{marks}").count()
-        assert all("fill:" in each.get("style", "") for each in marked)
-        # A token that is written from right to left turns no other.
-        labels = [each for each in picture.iter(f"{SVG}text") if "dv-label" in each.get("class", "")]
-        assert (part == "Tree") == bool(labels)
-        assert all("unicode-bidi:isolate" in each.get("style").replace(": ", ":") for each in labels)
-        assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
-        # What the marks mean stands under the drawing, and what was asked above.
-        told = "".join(picture.itertext())
-        asked = ["DuoDecoding", f"“{traces['duodecoding']['header']['prompt']}”"]
-        assert all(each in told for each in [*asked, *words])
-        width, height = (float(picture.get(side)) for side in ("width", "height"))
-        top = min(float(each.get("y")) for each in drawings)
-        bottom = max(float(each.get("y")) + float(each.get("height")) for each in drawings)
-        assert top > 20 and height - bottom > 20
-        png = download(page, f"{part} as PNG", tmp_path).read_bytes()
-        assert png.startswith(b"\x89PNG")
-        assert [int.from_bytes(png[place : place + 4], "big") for place in (16, 20)] == [2 * width, 2 * height]
+    move_to(page, 3)
+    path = download(page, "Save as picture (SVG)", tmp_path)
+    picture = ElementTree.parse(path).getroot()
+    nodes, bars = (
+        [each for each in picture.iter() if name in each.get("class", "").split()] for name in ("dv-node", "dv-bar")
+    )
+    assert path.name.endswith("-iteration-3.svg") and len(nodes) == page.locator("g.dv-node").count() and len(bars) > 3
+    assert all("fill:" in each.get("style", "") for each in [*nodes, *bars])
+    # A token that is written from right to left turns no other.
+    labels = [each for each in picture.iter(f"{SVG}text") if "dv-label" in each.get("class", "")]
+    assert labels and all("unicode-bidi:isolate" in each.get("style").replace(": ", ":") for each in labels)
+    assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
+    told, sentence = "".join(picture.itertext()), page.locator(".dv-sentence").inner_text()
+    asked = f"DuoDecoding, iteration 3: “{traces['duodecoding']['header']['prompt']}”"
+    assert all(each in told for each in [asked, sentence, *MEANT])
+    png = download(page, "Save as picture (PNG)", tmp_path).read_bytes()
+    assert png.startswith(b"\x89PNG")
+    assert [int.from_bytes(png[place : place + 4], "big") for place in (16, 20)] == [2560, 1440]
 
 
 def film(page, first, last):

@@ -6,7 +6,7 @@ import gradio as gr
 from playwright.sync_api import expect
 
 from duoviz.web.components import Visualizer, batch
-from tests.e2e.pages import download, load, move_to, press, saved_to, send, shown
+from tests.e2e.pages import download, is_at, load, move_to, press, saved_to, send, shown
 from tests.e2e.tiny_site import served
 from tests.trace.made import events_of
 
@@ -21,30 +21,28 @@ def test_keys_go_to_the_visualizer_used_last(page, traces):
     at = [len(run["iterations"]) - 1 for run in runs]
     roots = [page.locator(f"#{name} .dv") for name in ("one", "two")]
 
-    def after_key(key, *moved):
-        page.keyboard.press(key)
-        for index, by in enumerate(moved):
-            at[index] += by
-            expect(roots[index]).to_have_attribute("data-shown", str(at[index]))
+    def after_left(used, act):
+        act()
+        page.keyboard.press("ArrowLeft")
+        at[used] -= 1
+        for root, iteration in zip(roots, at, strict=True):
+            is_at(root, shown=iteration)
 
     with served(demo) as url:
         page.set_viewport_size({"width": 1280, "height": 1900})
         page.goto(url)
         press(page, "Feed")
         for root in roots:
-            expect(root).to_have_attribute("data-state", "done")
-        page.mouse.move(5, 5)
-        after_key("ArrowLeft", -1, 0)
-        roots[1].locator(".dv-message").hover()
-        after_key("ArrowLeft", 0, -1)
-        roots[0].locator(".dv-message").click()
-        after_key("ArrowLeft", -1, 0)
-        roots[1].get_by_role("button", name="Step back").focus()
-        after_key("ArrowLeft", 0, -1)
+            is_at(root, state="done")
+        after_left(0, lambda: page.mouse.move(5, 5))
+        after_left(1, roots[1].locator(".dv-message").hover)
+        after_left(0, roots[0].locator(".dv-message").click)
+        after_left(1, roots[1].get_by_role("button", name="Step back").focus)
         page.get_by_label("Prompt").click()
         for key in ("ArrowLeft", "Home", "l", " "):
-            after_key(key, 0, 0)
+            page.keyboard.press(key)
         assert page.get_by_label("Prompt").input_value() == "l "
+        after_left(0, roots[0].locator(".dv-message").click)
 
 
 def test_a_live_run_is_held_and_caught_up_with_and_a_button_that_goes_gives_its_focus_on(plain_page, traces, tmp_path):

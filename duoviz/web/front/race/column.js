@@ -91,7 +91,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");
       problem.hidden = !lane.error;
-      Object.assign(node.dataset, { tokens: tokensOf(lane), written: writtenBy(lane) });
+      node.dataset.tokens = tokensOf(lane);
     },
     settle: text.settle,
   };

@@ -1,6 +1,6 @@
 // Tokens over seconds, one line a lane.
 
-import { el, section, svg, watchSize, zoomOf } from "../visualizer/dom.js";
+import { el, section, setAttributes, svg, watchSize, zoomOf } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/timeline.js";
 import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
@@ -71,8 +71,8 @@ export function createCurves({ race, actions, hoverTime, redraw }) {
   return {
     node: section("race-curves", "Tokens over time", drawing, names),
     showCross(time) {
-      if (scale && time !== null) for (const end of ["x1", "x2"]) cross.setAttribute(end, scale.toX(time));
-      cross.setAttribute("visibility", scale && time !== null ? "visible" : "hidden");
+      const isSeen = scale && time !== null;
+      setAttributes(cross, { visibility: isSeen ? "visible" : "hidden", ...(isSeen && { x1: scale.toX(time), x2: scale.toX(time) }) });
     },
     draw() {
       if (!width) return;
@@ -85,9 +85,9 @@ export function createCurves({ race, actions, hoverTime, redraw }) {
         reached.replaceChildren(...paths.reverse());
         names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(lane, place), ` ${lane.name}`)));
       }
-      reached.setAttribute("width", canReplay(race) ? scale.toX(race.clock) + 1 : width);
-      hand.setAttribute("visibility", canReplay(race) ? "visible" : "hidden");
-      for (const end of ["x1", "x2"]) hand.setAttribute(end, scale.toX(race.clock));
+      const x = scale.toX(race.clock);
+      reached.setAttribute("width", canReplay(race) ? x + 1 : width);
+      setAttributes(hand, { visibility: canReplay(race) ? "visible" : "hidden", x1: x, x2: x });
     },
   };
 }

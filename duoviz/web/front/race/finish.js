@@ -34,43 +34,34 @@ function roundsWords(runs) {
   return `${[...new Set(runs)].join(" and ")} rounds: all tokens over all seconds; beside it, the lowest to the highest round`;
 }
 
+// Of each side at the replay's time, and at the finish of all its rounds.
 function createFigures({ race }) {
   const [rounds, head, body] = ["caption", "tr", "tbody"].map((tag) => el(tag));
-  const node = el("table", { class: "dv-figures" }, rounds, el("thead", {}, head), body);
-  let [lanes, cells] = [null, []];
-  const setUp = () => {
-    lanes = race.lanes;
-    const sides = sidesOf(race);
-    head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, swatch(lane, place), ` ${lane.name}`)));
-    cells = FIGURES.map(([name]) => sides.map(() => ({ value: el("span", { "data-figure": name }), spread: el("small") })));
-    body.replaceChildren(...FIGURES.map(([name, label], row) => (
-      el("tr", { "data-row": name }, el("th", { scope: "row" }, label), ...cells[row].map(({ value, spread }) => el("td", {}, value, " ", spread)))
-    )));
-  };
+  let drawn = "";
   return {
-    node,
+    node: el("table", { class: "dv-figures" }, rounds, el("thead", {}, head), body),
     draw() {
-      if (lanes !== race.lanes) setUp();
-      const result = hasEnded(race) ? race.result : null;
-      sidesOf(race).forEach((lane, place) => {
-        const final = result?.lanes[place].figures;
-        const figures = final ?? soFar(race, lane);
-        FIGURES.forEach(([name, , written], row) => {
-          setText(cells[row][place].value, written(figures[name]));
-          setText(cells[row][place].spread, spreadWords(final, name));
-        });
-      });
-      body.querySelector("[data-row=phi_same_cores]").hidden = !race.result?.baselines.target;
-      setText(rounds, result ? roundsWords(sidesOf(race).map((lane, place) => result.lanes[place].figures?.runs ?? 0)) : "So far");
+      const sides = sidesOf(race);
+      const finals = sides.map((_, place) => (hasEnded(race) ? race.result?.lanes[place].figures : null));
+      const figures = sides.map((lane, place) => finals[place] ?? soFar(race, lane));
+      const onEqualCores = race.result?.baselines.target ?? null;
+      const key = JSON.stringify([race.epoch, finals, figures, onEqualCores]);
+      if (key === drawn) return;
+      drawn = key;
+      head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, swatch(lane, place), ` ${lane.name}`)));
+      const rows = FIGURES.filter(([name]) => name !== "phi_same_cores" || onEqualCores);
+      body.replaceChildren(...rows.map(([name, label, written]) => (
+        el("tr", { "data-row": name }, el("th", { scope: "row" }, label), ...figures.map((each, place) => (
+          el("td", {}, el("span", { "data-figure": name }, written(each[name])), " ", el("small", {}, spreadWords(finals[place], name)))))))));
+      setText(rounds, hasEnded(race) && race.result ? roundsWords(finals.map((each) => each?.runs ?? 0)) : "So far");
     },
   };
 }
 
 const VERDICT_WORDS = { equal: "✓ Equal", tie: "≈ Tie", defect: "✗ Defect", incomparable: "– Not compared" };
 
-function verdictNode(verdict) {
-  return el("p", { class: "dv-verdict", "data-verdict": verdict.verdict }, el("b", {}, `${VERDICT_WORDS[verdict.verdict]}.`), ` ${verdict.sentence}`);
-}
+const verdictNode = ({ verdict, sentence }) => (
+  el("p", { class: "dv-verdict", "data-verdict": verdict }, el("b", {}, `${VERDICT_WORDS[verdict]}.`), ` ${sentence}`));
 
 // isEqual: both sides' targets have the same cores already.
 function baselineWords({ all, target }, isEqual) {

@@ -61,11 +61,6 @@ function createLinks(race, curves, columns) {
   return { note, twin, hoverTime };
 }
 
-function createCores({ race }) {
-  const node = el("p", { class: "dv-note dv-cores" });
-  return { node, draw: () => setText(node, coresWords(race)) };
-}
-
 function createSources({ race }) {
   const node = el("ul", { class: "dv-legend-list dv-sources" });
   let told = "";
@@ -168,12 +163,13 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
   const { lookAt } = sides;
   const { twin, hoverTime } = links;
   const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime, redraw: frames.ask };
-  const create = [createCurves, createRaceMessage, createControls, createFinish, createSources, createCores];
-  const [curves, message, controls, finish, sources, cores] = create.map((part) => part(context));
+  const create = [createCurves, createRaceMessage, createControls, createFinish, createSources];
+  const [curves, message, controls, finish, sources] = create.map((part) => part(context));
+  const cores = el("p", { class: "dv-note dv-cores" });
   const view = el("div", { class: "dv dv-race", tabindex: "0" });
   const isBusy = () => race.phase === "running" || race.phase === "waiting" || queue.length > 0;
   const files = createRaceFiles({ view, race, isBusy, ...createSwitch(race, begin) });
-  const parts = [message, files, controls, curves, finish, sources, cores];
+  const parts = [message, files, controls, curves, finish, sources];
 
   function draw(seconds) {
     for (const event of queue.splice(0, RACE_EVENTS_PER_FRAME)) {
@@ -185,13 +181,14 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
     placeSides(race);
     writeRaceAttributes(view, race);
     for (const part of [...parts, ...sides.parts()]) part.draw();
+    setText(cores, coresWords(race));
     for (const column of sides.columns()) column.settle();
     return queue.length > 0 || race.playing;
   }
 
   const top = el("div", { class: "dv-race-top" }, message.node, files.node);
   const under = el("div", { class: "dv-under" }, sources.node, links.note);
-  view.append(top, sides.node, under, cores.node, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
+  view.append(top, sides.node, under, cores, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
   whenSeen(view, async () => {
     if (race.phase === "empty" && recordings.length) await show(recordings[0]);

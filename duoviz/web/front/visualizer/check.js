@@ -5,17 +5,8 @@ import { parseObject, wrongPlace } from "./json.js";
 import { isKnown } from "./methods.js";
 import traceSchema from "../../../trace/trace.schema.json" with { type: "json" };
 
-// Of long work others have a turn between two such slices.
-const SLICE_MS = 8;
-
-// Not a timer, which browsers hold back.
-function nextTask() {
-  return new Promise((done) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => { port1.close(); done(); };
-    port2.postMessage(null);
-  });
-}
+// Of long work others have a turn after so many iterations.
+const SLICE = 200;
 
 export const MAX_FILE_BYTES = 50_000_000;
 const LIMITS = traceSchema["x-limits"];
@@ -37,16 +28,14 @@ function wrongOrder({ target, draft, checked, drafted, rest = [] }) {
 }
 
 async function wrongIteration(iterations) {
-  let [before, written, sliceEnd] = [0, 0, performance.now() + SLICE_MS];
+  let [before, written] = [0, 0];
   for (const [index, each] of iterations.entries()) {
     const wrong = wrongPlace(each, ITERATION, traceSchema.$defs) ?? wrongOrder(each);
     if (wrong !== null) return `.iterations[${index}]${wrong}`;
     for (const { text } of each.committed) written += LIMITS.token + text.length;
     if (each.index !== index || each.sync < before || written > LIMITS.written) return `.iterations[${index}]`;
     before = each.sync;
-    if (performance.now() < sliceEnd) continue;
-    await nextTask();
-    sliceEnd = performance.now() + SLICE_MS;
+    if (index % SLICE === SLICE - 1) await new Promise((done) => { setTimeout(done); });
   }
   return null;
 }

@@ -2,11 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { recordings } from "../testing.js";
-import { fileName, replayPage, traceOf } from "./export.js";
+import { fileName, replayPage } from "./export.js";
 
-test("a trace is what was recorded, and its file's name has the method and the time", () => {
-  for (const trace of recordings()) assert.deepEqual(traceOf({ ...trace, shown: 3 }), trace);
+test("a file's name has the method and the time", () => {
   const names = ["2026-11-24T23:13:18+00:00", null, "../../etc"].map((date) => fileName({ method: "rest", date }));
   assert.deepEqual(names, ["duoviz-rest-2026-11-24T231318", "duoviz-rest", "duoviz-rest"]);
 });

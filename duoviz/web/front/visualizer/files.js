@@ -2,32 +2,34 @@
 
 import { el, listen, menu, section, setHidden, setText, textButton } from "./dom.js";
 import { capital, clip, visible } from "./words.js";
-import { eventsOf, isTimed } from "./state.js";
+import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { fileName, replayPage, save, traceOf } from "./export.js";
 import { createFilming } from "./film.js";
-import { pngOf, createPictures } from "./picture.js";
+import { pngOf } from "./picture.js";
+import { slideOf } from "./slides.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
 const LOADING = "The previous file is still loading: try again in a moment.";
 const NOT_SAVED = "Saving failed: the server does not answer, or the browser has no space left.";
 export const json = (value) => new Blob([JSON.stringify(value)], { type: "application/json" });
 
-function saveButtons(context, tell) {
-  const { state, replayParts } = context;
+function saveButtons({ root, state, replayParts }, tell) {
   const saved = (label, ending, make) => textButton(label, async () => {
-    const name = `${fileName(state.header)}${ending}`;
-    const blob = await Promise.resolve().then(make).catch(() => null);
+    const name = `${fileName(state.header)}${ending()}`;
+    const blob = await make().catch(() => null);
     tell(blob ? save(blob, name) : NOT_SAVED);
   });
-  const pictures = createPictures(context);
-  const [tree, ofTime, charts] = ["tree", "timeline", "charts"].map((part) => [
-    saved(`${capital(part)} as SVG`, `-${part}.svg`, () => new Blob([pictures[part]().text], { type: "image/svg+xml" })),
-    saved(`${capital(part)} as PNG`, `-${part}.png`, () => pngOf(pictures[part]())),
-  ]);
-  const trace = saved("Save trace", ".duoviz.json", () => json(traceOf(state)));
-  const replay = replayParts ? [saved("Save as web page (replay)", ".html", async () => replayPage(await replayParts(), traceOf(state)))] : [];
-  return { buttons: [trace, ...replay, ...tree, ...ofTime, ...charts], ofTime };
+  const picture = (kind, make) => {
+    const label = `Save as picture (${kind.toUpperCase()})`;
+    return saved(label, () => `-iteration-${state.shown}.${kind}`, async () => make(await slideOf(root, state)));
+  };
+  const trace = saved("Save trace", () => ".duoviz.json", async () => json(traceOf(state)));
+  const replay = async () => replayPage(await replayParts(), traceOf(state));
+  return [
+    trace, ...(replayParts ? [saved("Save as web page (replay)", () => ".html", replay)] : []),
+    picture("svg", ({ text }) => new Blob([text], { type: "image/svg+xml" })), picture("png", pngOf),
+  ];
 }
 
 function acceptDrops(root, load) {
@@ -72,8 +74,8 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
   return [textButton(label, () => input.click()), input];
 }
 
-// context.drawings: see picture.js; context.isBusy: whether events are still to come; context.own: the run that the
-// feed told; context.showFile and context.showOwn: show a file's events, or its.
+// context.isBusy: whether events are still to come; context.own: the run that the feed told; context.showFile and
+// context.showOwn: show a file's events, or its.
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
@@ -86,7 +88,7 @@ export function createFiles(context) {
     return `Shown: the file ${name}.`;
   };
   const opener = createOpener("Load trace…", { root, kind: "trace", read: readTrace, refusal, show, tell });
-  const { buttons, ofTime } = saveButtons(context, tell);
+  const buttons = saveButtons(context, tell);
   const filming = createFilming(context, tell);
   const ownEvents = () => eventsOf(own, null, own.last ?? { type: "connection", lost: own.lost });
   const back = textButton("Back to your run", () => showOwn(ownEvents()));
@@ -100,7 +102,6 @@ export function createFiles(context) {
     draw() {
       if (isBusy()) filming.stop();
       for (const button of [...buttons, filming.button]) button.disabled = !state.header || !state.iterations.length;
-      for (const button of ofTime) button.hidden = !isTimed(state.header);
       if (epoch !== state.epoch && !state.file) tell("");
       epoch = state.epoch;
       setHidden(back, !own.iterations.length || own.file !== null || !state.file, root);

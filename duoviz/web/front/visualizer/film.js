@@ -2,17 +2,11 @@
 
 import { el, textButton } from "./dom.js";
 import { fileName, save } from "./export.js";
-import { aboutOf } from "./methods.js";
 import { PACES, SLOWLY } from "./pace.js";
-import { boxOf, createSheet, finished, imageOf, placed, timelineLegend, titleNodes, treeLegend } from "./picture.js";
-import { advancePlay } from "./player.js";
-import { beginAt, isTimed, spanOf } from "./state.js";
-import { createTimeline } from "./timeline.js";
-import { saidOf } from "./transport.js";
-import { createTree } from "./tree.js";
+import { imageOf } from "./picture.js";
+import { createSlides, laidOut, SLIDE } from "./slides.js";
 import { count } from "./words.js";
 
-const SLIDE = { width: 1280, height: 720 };
 const FRAMES_PER_SECOND = 20;
 const FORMAT = { codec: "vp8", ...SLIDE, framerate: FRAMES_PER_SECOND, bitrate: 6_000_000 };
 
@@ -43,8 +37,6 @@ function webmOf(frames) {
   return new Blob([head, element("18538067", info, tracks, ...clusters)], { type: "video/webm" });
 }
 
-const laidOut = () => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); });
-
 // The film as a blob; null where it was cancelled.
 async function filmOf(slides, { signal, tellPart }) {
   const pen = el("canvas", SLIDE).getContext("2d", { alpha: false });
@@ -74,71 +66,7 @@ async function filmOf(slides, { signal, tellPart }) {
   return signal.aborted ? null : webmOf(frames);
 }
 
-const SECONDS_EACH = PACES[SLOWLY];
-const [SLIDE_MARGIN, SLIDE_GAP] = [32, 16];
-const INSIDE = SLIDE.width - 2 * SLIDE_MARGIN;
-const [TITLE_SIZE, SAID_SIZE, SAID_LINES, LEGEND_SCALE] = [22, 20, 2, 1.3];
-// The drawings' own width, in visualizer.css: so the tree is as much larger as the timeline, if it is not too high.
-const TREE_SCALE = INSIDE / 868;
-
-// From the bottom to the top: the legend, the timeline as wide as the slide, and the tree in what is left.
-function slideNodes(sheet, state, { tree, timeline }) {
-  const { header } = state;
-  const title = `${aboutOf(header).title}, iteration ${state.shown}`;
-  const [said, head] = [{ size: SAID_SIZE }, SLIDE_MARGIN + TITLE_SIZE];
-  const sentence = sheet.wrapped(saidOf(state), INSIDE, said).slice(0, SAID_LINES);
-  const lineY = (row) => head + SLIDE_GAP + (row + 1) * 1.3 * SAID_SIZE;
-  const texts = sentence.map((words, row) => sheet.line(words, { x: SLIDE_MARGIN, y: lineY(row), ...said }));
-  const lanes = isTimed(header) ? timeline.drawing : null;
-  const entries = [...treeLegend(sheet, header, { full: false }), ...(lanes ? timelineLegend(sheet, header) : [])];
-  const { height } = sheet.legend(entries, { x: 0, y: 0, width: INSIDE, scale: LEGEND_SCALE });
-  const legendTop = SLIDE.height - SLIDE_MARGIN / 2 - height;
-  const [, , lanesWidth, lanesHeight] = lanes ? boxOf(lanes) : [0, 0, INSIDE, 0];
-  const lanesScale = INSIDE / lanesWidth;
-  const lanesTop = legendTop - SLIDE_GAP / 2 - lanesScale * lanesHeight;
-  const treeTop = head + 2 * SLIDE_GAP + SAID_LINES * 1.3 * SAID_SIZE;
-  const treeScale = Math.min(TREE_SCALE, (lanesTop - SLIDE_GAP - treeTop) / boxOf(tree.drawing).at(-1));
-  return [
-    ...titleNodes(sheet, title, header, { x: SLIDE_MARGIN, y: head, width: INSIDE, size: TITLE_SIZE }), ...texts,
-    placed(tree.drawing, { x: SLIDE_MARGIN, y: treeTop, scale: treeScale }),
-    ...(lanes ? [placed(lanes, { x: SLIDE_MARGIN, y: lanesTop, scale: lanesScale })] : []),
-    ...sheet.legend(entries, { x: SLIDE_MARGIN, y: legendTop, width: INSIDE, scale: LEGEND_SCALE }).nodes,
-  ];
-}
-
-// The slides of the iterations from `from` to `to` of a run that is shown, which stays as it is: next(elapsed) gives
-// the picture so many seconds after the one before, null at the end. isSeen: whether they are laid out.
-export function createSlides(root, shown, { from, to }) {
-  const state = { ...shown, playing: true, follow: false, speed: SLOWLY };
-  beginAt(state, from);
-  const context = { state, redraw() {}, choose() {}, hover() {} };
-  const drawn = { tree: createTree(context), timeline: createTimeline(context) };
-  const sheet = createSheet(root);
-  const nodes = Object.values(drawn).map(({ node }) => node);
-  const place = el("div", { class: "dv-backstage", "aria-hidden": "true", inert: "" }, ...nodes);
-  root.append(place);
-  return {
-    isSeen: () => place.clientWidth > 0,
-    remove: () => place.remove(),
-    part() {
-      const { begin, end } = spanOf(state.iterations, state.shown);
-      return (state.shown - from + (state.clock - begin) / (end - begin || 1)) / (to - from + 1);
-    },
-    next(elapsed) {
-      // What moves goes by the film's time, not by the page's.
-      for (const moving of place.getAnimations({ subtree: true })) {
-        moving.pause();
-        moving.currentTime += 1000 * elapsed;
-      }
-      advancePlay(state, elapsed);
-      if (!state.playing || state.shown > to) return null;
-      for (const part of Object.values(drawn)) part.draw();
-      return finished(sheet, slideNodes(sheet, state, drawn), SLIDE);
-    },
-  };
-}
-
-const [MOST_ITERATIONS, FILMED] = [40, 6];
+const [MOST_ITERATIONS, FILMED, SECONDS_EACH] = [40, 6, PACES[SLOWLY]];
 const HINT = `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration.`;
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const NO_FILM = "No film can be made here: it takes Chrome, Edge or Firefox, and a page over https or on this machine.";

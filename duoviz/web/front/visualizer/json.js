@@ -26,45 +26,26 @@ const TYPES = {
 const isLonger = (text, most) => text.length > most && [...text.slice(0, 2 * most + 1)].length > most;
 
 const DEFINITION = "#/$defs/";
-const when = (isWrong) => (isWrong ? "" : null);
 
-// A keyword takes a value, its own argument and the schema's definitions, and returns null, or where in the value the
-// first thing stands that is not as it should be: "" is the value itself. Of values of other types it says nothing.
-export const KEYWORDS = {
-  type: (value, name) => when(Array.isArray(name) ? !name.some((each) => TYPES[each](value)) : !TYPES[name](value)),
-  enum: (value, values) => when(!values.includes(value)),
-  minimum: (value, least) => when(Number.isFinite(value) && value < least),
-  maximum: (value, most) => when(Number.isFinite(value) && value > most),
-  maxLength: (value, most) => when(typeof value === "string" && isLonger(value, most)),
-  maxItems: (value, most) => when(Array.isArray(value) && value.length > most),
-  required: (value, names) => {
-    const missing = isObject(value) ? names.find((name) => !Object.hasOwn(value, name)) : undefined;
-    return missing === undefined ? null : `.${missing}`;
-  },
-  properties: (value, schemas, definitions) => {
-    if (!isObject(value)) return null;
-    for (const name in schemas) {
-      const wrong = Object.hasOwn(value, name) ? wrongPlace(value[name], schemas[name], definitions) : null;
-      if (wrong !== null) return `.${name}${wrong}`;
-    }
-    return null;
-  },
-  items: (value, schema, definitions) => {
-    if (!Array.isArray(value)) return null;
-    for (let index = 0; index < value.length; index++) {
-      const wrong = wrongPlace(value[index], schema, definitions);
-      if (wrong !== null) return `[${index}]${wrong}`;
-    }
-    return null;
-  },
-  $ref: (value, name, definitions) => wrongPlace(value, definitions[name.slice(DEFINITION.length)], definitions),
-};
-
-// The keywords are checked as the schema lists them: how long a list may be, before what is in it.
+// Where in a value the first thing stands that is not as the schema says: "" is the value itself; null where all is.
+// The limits follow a schema's type, which null may be too; how long a list may be is checked before what is in it.
 export function wrongPlace(value, schema, definitions = schema.$defs) {
-  for (const keyword in schema) {
-    const wrong = KEYWORDS[keyword]?.(value, schema[keyword], definitions) ?? null;
-    if (wrong !== null) return wrong;
+  const { type, enum: values, $ref, required = [], properties = {}, items } = schema;
+  if (type && ![type].flat().some((name) => TYPES[name](value))) return "";
+  if ($ref) return wrongPlace(value, definitions[$ref.slice(DEFINITION.length)], definitions);
+  if (values && !values.includes(value)) return "";
+  if (value === null) return null;
+  if (value < schema.minimum || value > schema.maximum || value.length > schema.maxItems) return "";
+  if (isLonger(value, schema.maxLength)) return "";
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) return `.${missing}`;
+  for (const name in properties) {
+    const wrong = Object.hasOwn(value, name) ? wrongPlace(value[name], properties[name], definitions) : null;
+    if (wrong !== null) return `.${name}${wrong}`;
+  }
+  for (let index = 0; items && index < value.length; index++) {
+    const wrong = wrongPlace(value[index], items, definitions);
+    if (wrong !== null) return `[${index}]${wrong}`;
   }
   return null;
 }

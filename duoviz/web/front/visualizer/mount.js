@@ -18,9 +18,8 @@ import { createTip } from "./meanings.js";
 import { createFrames } from "./motion.js";
 import { el } from "./dom.js";
 
-// Events are taken in few at a time, and of a frame's time not more than this; the rest is for drawing.
-const EVENTS_AT_ONCE = 10;
-const TAKING_MS = 6;
+// So many events are taken in between two drawings.
+const EVENTS_AT_ONCE = 100;
 // A run may compute on the processor that draws: while it goes on, so many milliseconds pass between two drawings.
 const DRAWING_MS = 60;
 
@@ -43,24 +42,6 @@ function writeAttributes(root, state, { isOn, isWaiting }) {
   });
 }
 
-function createQueue(state, { onReset, onTaken }) {
-  const queue = [];
-  return {
-    add: (events) => { for (const event of events) queue.push(event); },
-    isEmpty: () => !queue.length,
-    take() {
-      const end = performance.now() + TAKING_MS;
-      while (queue.length && performance.now() < end) {
-        for (const event of queue.splice(0, EVENTS_AT_ONCE)) {
-          if (event.type === "reset") onReset();
-          applyEvent(state, event);
-        }
-        onTaken();
-      }
-    },
-  };
-}
-
 function createSource(feed, show) {
   const own = emptyRun();
   let showsFile = false;
@@ -80,8 +61,7 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
   const [timeline, text, tree] = [createTimeline, createText, createTree].map((create) => create(context));
   const [origin, message, numbers] = [createOrigin, createMessage, createNumbers].map((create) => create(context));
   const [legend, transport, charts] = [createLegend, createTransport, createCharts].map((create) => create(context));
-  const drawings = { tree: tree.drawing, timeline: timeline.drawing, charts: charts.pictures };
-  const files = createFiles({ root, state: context.state, drawings, replayParts, isBusy, ...source });
+  const files = createFiles({ root, state: context.state, replayParts, isBusy, ...source });
   const tip = createTip(root);
   const flights = createFlights(context.state, { labelOf: tree.nodeOf, spansOf: text.spansOf });
   message.node.prepend(origin.node);
@@ -101,24 +81,30 @@ export function mount(root, feed, options = {}) {
   const state = emptyState();
   const frames = createFrames(draw, () => (isLive(state) ? DRAWING_MS : 0));
   const showAll = () => { parts.timeline.view.auto = true; };
-  const queue = createQueue(state, { onReset: showAll, onTaken: () => parts.text.grow() });
+  const queue = [];
   const source = createSource(feed, (events) => {
-    queue.add(events);
+    for (const event of events) queue.push(event);
     frames.ask();
   });
   const actions = createActions(state, frames.ask, showAll);
   const context = { state, actions, redraw: frames.ask, choose: actions.choose, hover: createHover(() => parts.all) };
   const isOn = () => isLive(state) || source.isWaiting();
-  const isBusy = () => isOn() || !queue.isEmpty();
+  const isBusy = () => isOn() || queue.length > 0;
   const parts = createParts(root, context, source, { ...options, isBusy });
 
   function draw(seconds) {
-    const isComing = !queue.isEmpty();
-    queue.take();
+    const events = queue.splice(0, EVENTS_AT_ONCE);
+    for (const event of events) {
+      if (event.type === "reset") showAll();
+      applyEvent(state, event);
+    }
     if (state.playing) advancePlay(state, seconds);
     root.dataset.iterations = state.iterations.length;
     // Of a file, the text alone is laid out as it comes, and the rest drawn at its end: nobody could follow it.
-    if (state.file !== null && isComing) return true;
+    if (state.file !== null && events.length) {
+      parts.text.grow();
+      return true;
+    }
     writeAttributes(root, state, { isOn: isOn(), isWaiting: source.isWaiting() });
     for (const part of parts.all) part.draw();
     // What is scrolled is laid out for it: after all that changes the layout, so that this happens once. The text
@@ -126,7 +112,7 @@ export function mount(root, feed, options = {}) {
     parts.tree.settle();
     parts.text.settle();
     parts.flights.draw();
-    return !queue.isEmpty() || state.playing;
+    return queue.length > 0 || state.playing;
   }
 
   const stopKeys = listenToKeys(root, actions);

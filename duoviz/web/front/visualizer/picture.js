@@ -2,9 +2,8 @@
 
 import { el, setAttributes, svg } from "./dom.js";
 import { statusesOf } from "./help.js";
-import { aboutOf } from "./methods.js";
 import { firstSo } from "./state.js";
-import { clip, MARKS, visible } from "./words.js";
+import { MARKS, visible } from "./words.js";
 
 const PICTURE_STYLES = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
@@ -13,7 +12,6 @@ const PICTURE_STYLES = [
 const PAINTS = [
   "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction",
 ];
-const MAX_CANVAS = 16_000;
 const EDGE = 2;
 const [SMALL, WORDS_FROM, ENTRY_GAP, ROW_HEIGHT] = [12, 20, 18, 18];
 
@@ -63,33 +61,29 @@ export function placed(drawing, { x, y, scale = 1 }) {
 // What letters are written with: `line` makes one, at a place; `fitted` shortens a text to a width, `wrapped` breaks it
 // into lines, and `legend` sets entries {mark, words} in rows. A style is {size, weight, paint}.
 export function createSheet(root) {
-  const family = getComputedStyle(root).fontFamily;
+  // A picture has the system's letters, none that the page has fetched.
+  const family = getComputedStyle(root).fontFamily.replace(/^"?Inter[^,]*, */, "");
   const paints = paintsOf(root);
   const pen = el("canvas").getContext("2d");
   const widthOf = (text, { size, weight = 400 }) => {
     pen.font = `${weight} ${size}px ${family}`;
     return pen.measureText(text).width;
   };
-  const line = (text, { x, y, size, weight = 400, paint = "text" }) => svg("text", {
+  const line = (text, { x, y, size, weight = 400, paint = "text" }, ...more) => svg("text", {
     x, y, fill: paints[paint], "font-family": family, "font-size": size, "font-weight": weight, style: "white-space:pre",
   // No picture is made of control characters, but for those that keep a word's direction to itself.
-  }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""));
-  const fitting = (characters, width, style) => (
-    firstSo(characters.length, (number) => widthOf(characters.slice(0, number + 1).join(""), style) > width)
-  );
+  }, text.split(/([\u2068\u2069])/).map((part, place) => (place % 2 ? part : visible(part))).join(""), ...more);
   const fitted = (text, width, style) => {
-    if (widthOf(text, style) <= width) return text;
     const characters = Array.from(text);
-    return `${characters.slice(0, fitting(characters, width - widthOf("…", style), style)).join("")}…`;
+    const cut = (number) => `${characters.slice(0, number).join("")}…`;
+    if (widthOf(text, style) <= width) return text;
+    return cut(firstSo(characters.length, (number) => widthOf(cut(number + 1), style) > width));
   };
   const wrapped = (text, width, style) => {
     const lines = [""];
-    const fits = (words) => widthOf(words.trimEnd(), style) <= width;
     for (const word of text.split(/(?<=\s)/)) {
-      if (!fits(lines.at(-1) + word) && lines.at(-1)) lines.push("");
-      let rest = Array.from(lines.pop() + word);
-      for (; !fits(rest.join("")); rest = rest.slice(lines.at(-1).length)) lines.push(rest.slice(0, Math.max(1, fitting(rest, width, style))).join(""));
-      lines.push(rest.join(""));
+      if (widthOf((lines.at(-1) + word).trimEnd(), style) > width) lines.push("");
+      lines[lines.length - 1] += word;
     }
     return lines;
   };
@@ -122,30 +116,14 @@ export async function imageOf({ text }) {
 }
 
 export async function pngOf(picture) {
-  const { width, height } = picture;
-  const image = await imageOf(picture);
-  const scale = Math.min(2, MAX_CANVAS / Math.max(width, height));
-  const canvas = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
-  const pen = canvas.getContext("2d");
-  pen.scale(scale, scale);
-  pen.drawImage(image, 0, 0, width, height);
+  const canvas = el("canvas", { width: 2 * picture.width, height: 2 * picture.height });
+  canvas.getContext("2d").drawImage(await imageOf(picture), 0, 0, canvas.width, canvas.height);
   return new Promise((done) => { canvas.toBlob(done, "image/png"); });
 }
 
-const [PICTURE_MARGIN, PICTURE_GAP, LEAST_WIDTH, MOST_WIDTH] = [16, 12, 720, 1280];
-const [TITLE_STYLE, LABEL_STYLE] = [{ size: 15, weight: 600 }, { size: 12, weight: 600 }];
-const PROMPT_LENGTH = 300;
-
-export function titleNodes(sheet, name, { prompt }, { x, y, width, size }) {
-  const style = { size, weight: TITLE_STYLE.weight };
-  const from = sheet.widthOf(`${name}: `, style);
-  const asked = sheet.fitted(`“${clip(visible(prompt.trim()), PROMPT_LENGTH)}”`, width - from, { size });
-  return [sheet.line(`${name}: `, { x, y, ...style }), sheet.line(asked, { x: x + from, y, size, paint: "subdued" })];
-}
-
-export const treeLegend = ({ paints }, header, { full }) => statusesOf(header).map(([status, meaning]) => {
+export const treeLegend = ({ paints }, header) => statusesOf(header).map(([status]) => {
   const style = { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill: paints[status] ?? paints.pending };
-  return { mark: [svg("text", style, MARKS[status])], words: full ? `${status}: ${meaning}` : status };
+  return { mark: [svg("text", style, MARKS[status])], words: status };
 });
 
 const block = (fill, opacity = 1) => [svg("rect", { y: -9, width: 14, height: 10, fill, opacity })];
@@ -161,47 +139,4 @@ export function timelineLegend({ paints }, header) {
     { mark: [line(7, 7, -11, 3, end)], words: "end of an iteration" },
     { mark: block(paints.accent, 0.3), words: "the iteration shown" },
   ];
-}
-
-function arranged(drawings) {
-  let [x, y, bottom] = [0, 0, 0];
-  return drawings.map(({ drawing, label }) => {
-    const [, , width, height] = boxOf(drawing);
-    if (x && x + width > MOST_WIDTH) [x, y] = [0, bottom + PICTURE_GAP];
-    const place = { drawing, label, x, y: label ? y + 18 : y, width, height };
-    x += width + 2 * PICTURE_GAP;
-    bottom = Math.max(bottom, place.y + height);
-    return place;
-  });
-}
-
-function pictureOf(sheet, { name, header, drawings, legend }) {
-  const places = arranged(drawings);
-  const width = Math.max(LEAST_WIDTH, ...places.map((place) => place.x + place.width));
-  const top = PICTURE_MARGIN + TITLE_STYLE.size + PICTURE_GAP;
-  const bottom = top + Math.max(0, ...places.map((place) => place.y + place.height)) + PICTURE_GAP;
-  const under = sheet.legend(legend, { x: PICTURE_MARGIN, y: bottom, width });
-  const nodes = places.flatMap(({ drawing, label, x, y }) => [
-    ...(label ? [sheet.line(label, { x: PICTURE_MARGIN + x, y: top + y - 6, ...LABEL_STYLE })] : []),
-    placed(drawing, { x: PICTURE_MARGIN + x, y: top + y }),
-  ]);
-  const place = { x: PICTURE_MARGIN, y: PICTURE_MARGIN + TITLE_STYLE.size - 3, width, size: TITLE_STYLE.size };
-  const size = { width: width + 2 * PICTURE_MARGIN, height: Math.ceil(bottom + under.height + PICTURE_MARGIN) };
-  return finished(sheet, [...titleNodes(sheet, name, header, place), ...nodes, ...under.nodes], size);
-}
-
-// drawings: the tree, the timeline, and a function that gives the charts, each {drawing, label}.
-export function createPictures({ root, state, drawings }) {
-  const make = (shown, legendOf, ending = "") => {
-    const [sheet, { header }] = [createSheet(root), state];
-    return pictureOf(sheet, { name: `${aboutOf(header).title}${ending}`, header, drawings: shown, legend: legendOf(sheet, header) });
-  };
-  const shownLegend = ({ paints }) => (
-    [{ mark: block(paints.accent, 0.3), words: `iteration ${state.shown} of 0 to ${state.iterations.length - 1}` }]
-  );
-  return {
-    tree: () => make([{ drawing: drawings.tree }], (sheet, header) => treeLegend(sheet, header, { full: true }), `, iteration ${state.shown}`),
-    timeline: () => make([{ drawing: drawings.timeline }], timelineLegend),
-    charts: () => make(drawings.charts(), shownLegend),
-  };
 }

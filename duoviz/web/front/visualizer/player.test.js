@@ -115,28 +115,18 @@ test("choosing by hand stays within the run, and ends playing and following", ()
   assert.equal(calls.redraw, 6);
 });
 
-test("playing begins where it stands, and at the end from the beginning; held in the middle, it goes on from there", () => {
-  const state = endedState(THREE);
-  const { actions, reached } = acted(state);
+test("playing begins where it stands, goes on where it was held, and begins anew at the end; a run is followed there", () => {
+  const { actions, reached } = acted(endedState(THREE));
   actions.choose(1);
-  const clocks = [...reached("clock", "togglePlay"), ...reached("shown", "last"), ...reached("clock", "togglePlay")];
-  assert.deepEqual(clocks, [1, 2, 0]);
-  advancePlay(state, 0.25);
-  actions.togglePlay();
-  assert.deepEqual(shownIn(state), { shown: 0, playing: false, moment: 0.25, follow: false });
-  actions.togglePlay();
-  assert.deepEqual([state.playing, state.clock], [true, 0.25]);
-});
-
-test("a run that is followed is held, and followed again at its last iteration", () => {
+  assert.deepEqual(reached("clock", "togglePlay", "togglePlay", "last", "togglePlay"), [1, 1, 1, 0]);
   const state = stateOf(THREE);
-  const { actions, calls } = acted(state);
+  const live = acted(state);
   assert.equal(isMoving(state), true);
-  actions.togglePlay();
+  live.actions.togglePlay();
   assert.equal(isMoving(state), false);
-  actions.togglePlay();
+  live.actions.togglePlay();
   assert.deepEqual(shownIn(state), { shown: 2, playing: false, moment: null, follow: true });
-  assert.equal(calls.reset, 1);
+  assert.equal(live.calls.reset, 1);
 });
 
 test("watching slowly begins before the most telling iteration", () => {

@@ -43,13 +43,6 @@ test("the figures so far, and what a run has no figure for", () => {
   assert.deepEqual([0, 1, 2].map((position) => tokensBefore(stateOf(THREE), position)), [0, 1, 4]);
 });
 
-test("the text before each iteration, by its last 80 characters", () => {
-  const { tails } = stateOf(THREE, headerOf({ prompt: "x".repeat(100) }));
-  assert.equal(tails[0], `${"x".repeat(79)}\n`);
-  assert.equal(tails[2], `${"x".repeat(67)}\nA rainbow is`);
-  assert.deepEqual(tails.map((tail) => tail.length), [80, 80, 80, 80]);
-});
-
 test("a run is followed while it comes, and live until it has ended; a recording never is", () => {
   const state = stateOf(THREE);
   assert.deepEqual([state.shown, state.message, isLive(state)], [2, "Running.", true]);
@@ -100,7 +93,6 @@ test("what is said", () => {
   const finished = "Finished: the limit on new tokens was reached.";
   const said = [
     [running, [end("eos")], "done", "Finished: the target ended its answer."],
-    [running, [end("time")], "done", "Stopped: the time limit was reached."],
     [running, [end("stopped", "The server is closing.")], "done", "The server is closing."],
     [running, [end("error")], "error", "The run failed."],
     [running, [end(null)], "done", "The trace is incomplete: it ends before its run did."],
@@ -125,7 +117,8 @@ test("every recording is shown to its end", () => {
     const state = apply(emptyState(), ...eventsOf(trace, trace.header.method));
     const text = trace.iterations.flatMap(({ committed }) => committed.map((token) => token.text)).join("");
     assert.deepEqual([state.phase, state.iterations.length], ["done", trace.iterations.length]);
-    assert.equal(state.tails.at(-1), (trace.header.prompt + text).slice(-80));
+    assert.equal(state.tails.at(-1), `${trace.header.prompt}\n${text}`.slice(-80));
+    assert.equal(state.tails[0], `${trace.header.prompt}\n`.slice(-80));
     assert.equal(text, trace.end.text);
   }
 });
