@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from statistics import mean
+from statistics import mean, median
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from duoviz import runs
 from duoviz.decoding.acceptance_table import fitted_table, plain
 from duoviz.decoding.costs import CostModel
 from duoviz.lab.answers import iterations, rows_of
-from duoviz.lab.plan import VANILLA
+from duoviz.lab.plan import DUO, VANILLA
 from duoviz.lab.rows import Row
 from duoviz.models.pair import Pair
 from duoviz.recordings import recorded_speed
@@ -101,6 +101,16 @@ def about_speed(rows: Sequence[Row]) -> str:
             "not tokens/s."
         )
     return said
+
+
+def about_steps(rows: Sequence[Row], environment: dict) -> str:
+    """What a draft step of one token takes alone, and what beside the target, which takes memory and cores from it."""
+    steps = iterations(rows_of(rows, DUO), "draft", "draft_steps", "draft_rows", later=True)
+    beside = [seconds / count for seconds, count, tokens in steps if 0 < count == tokens]
+    if not beside or TOGETHER not in environment["costs"]:
+        return ""
+    alone = 1e3 * cost_models(environment)[TOGETHER].draft[0][0]
+    return f" A draft step took {alone:.2f} ms by itself, and {1e3 * median(beside):.2f} ms beside the target."
 
 
 def about_speeds(names: Sequence[str], several: Sequence[Sequence[float]]) -> str:

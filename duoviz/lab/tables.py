@@ -80,9 +80,10 @@ def table_1(results: Results) -> Table:
         lines,
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
         "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
-        "draw of questions would move it so far. A task's ± is the standard deviation over its answers. Vanilla "
-        "runs on the cores where it is faster at the time. The target's cores: all cores for the prompt, as in "
-        "DuoDecoding, then its share.",
+        "draw of questions would move it so far. A task's ± is the standard deviation over its answers, n their "
+        "number. PLD, REST and Lookahead have their default settings, not ones tuned to this pair. Vanilla runs on "
+        "the cores where it is faster at the time. The target's cores: all cores for the prompt, as in DuoDecoding, "
+        "then its share.",
     )
 
 

@@ -81,12 +81,15 @@ def change(ratio: float, more: str, less: str) -> str:
 
 def time_spent(subject: Side, other: Side) -> str:
     """Where the wall time of the side that proposes went."""
-    computed, _ = busy_seconds(subject.trace)
-    text = f"{subject.name} took {duration(subject.figures['wall'])}: its target computed for {duration(computed)}"
+    (computed, _), wall = busy_seconds(subject.trace), subject.figures["wall"]
+    waited = subject.figures["lost_waiting"] if subject.header["draft"] else 0
+    text = f"{subject.name} took {duration(wall)}: its target computed for {duration(computed)}"
+    if waited:
+        text += f", waited {duration(waited)} for the draft"
+    text += f"; choosing tokens and messages took {duration(max(0, wall - computed - waited))}."
     if subject.header["draft"]:
-        waited = duration(subject.figures["lost_waiting"])
-        return f"{text} and waited {waited} for the draft. {drafts_work(subject)}{forwards(subject, other)}"
-    return f"{text}.{proposals_used(subject) if subject.proposes else ''}{forwards(subject, other)}"
+        return f"{text} {drafts_work(subject)}{forwards(subject, other)}"
+    return f"{text}{proposals_used(subject) if subject.proposes else ''}{forwards(subject, other)}"
 
 
 def drafts_work(side: Side) -> str:
@@ -146,7 +149,7 @@ def estimate(side: Side) -> str:
     what = "drafts" if side.header["draft"] else "proposals"
     return (
         f"Estimate: with the target on a GPU, where rows are nearly free, the same {what} would give up to "
-        f"{side.figures['tau']:.2f} times vanilla's speed."
+        f"{side.figures['tau']:.2f} times vanilla's speed. A GPU's own times would change how much is drafted."
     )
 
 

@@ -25,6 +25,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 SEEN = """try {
   localStorage.setItem("duoviz story", "seen");
   localStorage.setItem("duoviz pace", "live");
+  localStorage.setItem("duoviz methods", "all");
 } catch { /* This page keeps nothing. */ }"""
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
 PATIENCE = 60_000

@@ -51,7 +51,7 @@ def runs_until(page, condition):
 def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         first = page.locator(".dv-first")
-        knob, counts, end = first.locator("input"), first.locator(".dv-first-count"), first.locator(".dv-first-end")
+        knob, counts, end = first.locator("input"), first.locator(".dv-first-count"), first.locator(".dv-first-now")
 
         def is_over():
             return first.get_attribute("data-over") == "yes"
@@ -62,23 +62,27 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         runs_until(page, is_over)
         expect(counts).to_have_text(2 * [re.compile(r"^\d+ tokens$")])
         expect(end).to_have_text(
-            re.compile(
-                r"^The same \d+ tokens take .* alone and .* together, 1\.\d\d times as fast. "
-                r"Over the Lab's \d+ questions: \d\.\d\d times.$"
-            )
+            re.compile(r"^The same \d+ tokens take .* alone and .* together, 1\.\d\d times as fast\.$")
+        )
+        expect(first.locator(".dv-first-end")).to_have_text(
+            re.compile(r"^Over the Lab's \d+ questions: \d\.\d\d\..*SpS.*: \d\.\d\d\. .*GPU\.$")
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
         knob.press("Home")
         expect(knob).to_have_attribute("aria-valuetext", "0 %, computed")
         expect(end).to_have_text(re.compile("^Computed: .* only 0"))
-        assert first.locator('.dv-token[data-source="draft"]').count() == 0
+        assert first.locator('.dv-first-view .dv-token[data-source="draft"]').count() == 0
         knob.press("End")
         expect(end).to_have_text(re.compile("^Computed: .* [1-9].* times as fast"))
         # Another method is raced against the large model alone.
         expect(page.locator("#method")).to_be_hidden()
         look, beside = (page.get_by_role("button", name=name) for name in ("Look inside this run", "Side by side"))
         look.click()
-        page.locator("#method label", has_text="DuoTree").click()
+        duotree = page.locator("#method label", has_text="DuoTree")
+        expect(duotree).to_be_hidden()
+        press(page, "More methods")
+        expect(page.locator("#method input:checked")).to_be_focused()
+        duotree.click()
         is_at(page.locator("#visualizer .dv"), method="duotree", state="recording")
         beside.click()
         expect(first.get_by_role("heading", name="DuoTree: with a small model guessing ahead")).to_be_visible()

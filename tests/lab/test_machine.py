@@ -3,9 +3,9 @@
 import pytest
 
 from duoviz.lab import machine
-from duoviz.lab.plan import SPS, VANILLA
+from duoviz.lab.plan import DUO, SPS, VANILLA
 from duoviz.lab.tables import compared, environments
-from tests.lab.made_results import results, row
+from tests.lab.made_results import ENVIRONMENT, results, row
 
 
 def of_passes(*seconds):
@@ -30,6 +30,13 @@ def test_recordings_of_another_speed_are_told(recorded):
     alike, slower, faster = (machine.about_speed(of_passes(each)) for each in (0.021, 0.030, 0.010))
     said = "In the recorded runs of the other tabs it took 20.0 ms: compare speed-ups with them, not tokens/s."
     assert slower.endswith(said) and faster.endswith(said) and said not in alike
+
+
+def test_a_draft_step_is_told_alone_and_beside_the_target():
+    # The first reads the prompt, and one of two tokens is no step of one.
+    measured = row(DUO, draft=[0.9, 0.006, 0.009, 0.7], draft_steps=[1, 2, 3, 1], draft_rows=[30, 2, 3, 2])
+    said = " A draft step took 2.00 ms by itself, and 3.00 ms beside the target."
+    assert machine.about_steps([measured], ENVIRONMENT) == said and machine.about_steps([], ENVIRONMENT) == ""
 
 
 def test_results_side_by_side_say_how_fast_each_machine_was():

@@ -37,8 +37,8 @@ def test_a_run_that_wins():
     )
     # The first step reads the prompt: of the other four, two were thrown away.
     assert spent == (
-        "SpS took 700 ms: its target computed for 600 ms and waited 100 ms for the draft. 40.0 ms of "
-        "the draft's 100 ms was wasted: 2 rejections (the target rejected an earlier guess). "
+        "SpS took 700 ms: its target computed for 600 ms, waited 100 ms for the draft; choosing tokens and messages "
+        "took 0.0 ms. 40.0 ms of the draft's 100 ms was wasted: 2 rejections (the target rejected an earlier guess). "
         "Its forward passes read 2.0 tokens on average and took 120 ms; a pass over one token took 100 ms."
     )
     assert estimate.startswith("Estimate: with the target on a GPU") and numbers(estimate) == [1.6]
@@ -62,7 +62,7 @@ def test_a_run_that_loses():
         "(100 ms against 150 ms)."
     )
     # 4 · 0.15 + 4 · 0.12 s of the target; the draft went on for 0.03 s after it four times.
-    assert spent.startswith("DuoDecoding took 1.20 s: its target computed for 1.08 s and waited 120 ms for the draft.")
+    assert spent.startswith("DuoDecoding took 1.20 s: its target computed for 1.08 s, waited 120 ms for the draft; ")
     # 2 · 60 + 4 · 150 + 2 · 50 ms of drafting; all of the misses' and of the rejections' was thrown away.
     assert (
         "700 ms of the draft's 820 ms was wasted: 4 misses (the target's next token began none of its "
@@ -95,7 +95,8 @@ def test_a_method_without_a_draft_model():
     trace = made("prompt_lookup", [step(0.08), found, found])
     _, spent, estimate = explain(("PLD", "Vanilla"), (trace, vanilla(5)))
     assert spent == (
-        "PLD took 300 ms: its target computed for 300 ms. It proposed 4 tokens in 2 of 3 iterations; 2 became text. "
+        "PLD took 300 ms: its target computed for 300 ms; choosing tokens and messages took 0.0 ms. "
+        "It proposed 4 tokens in 2 of 3 iterations; 2 became text. "
         "Its forward passes read 4.0 tokens on average and took 110 ms; a pass over one token took 100 ms."
     )
     assert numbers(estimate) == [1.67]

@@ -6,6 +6,7 @@ import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
 import { eventsOfLeft, GONE, leftOf, recordedEvents } from "../race/race_file.js";
 import { leave, takeLeft } from "../visualizer/left.js";
+import { foldMethods } from "../share/form.js";
 import { imported, page } from "../page.js";
 
 export function start({ element, props, trigger, methods }) {
@@ -17,6 +18,7 @@ export function start({ element, props, trigger, methods }) {
     name: race.lanes[0].name, events: () => recordedEvents(race), methods: race.lanes.map(({ method }) => method),
   }));
   const chosen = ({ methods: both }) => { sides = both; trigger("chosen"); };
+  foldMethods(document.querySelectorAll("#ask-race .methods"));
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const left = takeLeft(key);
   const told = left && !left.race ? GONE : "";

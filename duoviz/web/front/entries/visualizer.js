@@ -7,7 +7,7 @@ import { leave, takeLeft } from "../visualizer/left.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
-import { foldForRuns, passFocus, startFromChips } from "../share/form.js";
+import { foldForRuns, foldMethods, passFocus, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
 import { createStory, NO_STORY, opensItself, TOLD } from "../story/story.js";
 import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js";
@@ -48,6 +48,7 @@ export function start({ element, props, methods }) {
   page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first.of(method)]) };
   passFocus(root);
   foldForRuns(root);
+  foldMethods(document.querySelectorAll("#ask .methods"));
   startFromChips();
   // What stood over the stage before, or what the link or a first visit opens.
   const coverAgain = () => {

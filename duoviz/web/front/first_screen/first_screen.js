@@ -22,11 +22,13 @@ const LINES = 3;
 const slowerOf = (wall) => SLOWER.reduce((best, each) => (
   Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
 
-// One of both: its name, its text, its count of tokens, its lanes.
-function createSide(title, names) {
+const keyOf = (source, words) => [el("span", { "class": "dv-token", "data-source": source }, "abc"), ` ${words}`];
+
+// One of both: its name, what its colours mean, its text, its count of tokens, its lanes.
+function createSide(title, names, key = []) {
   const lanes = createLanes(names);
   const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
-  const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), tokens);
+  const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), el("span", { class: "dv-first-key" }, ...key), tokens);
   let [run, spans, shown] = [null, [], 0];
   const side = {
     node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes.node),
@@ -57,14 +59,23 @@ function createSide(title, names) {
   return side;
 }
 
-// What became of the race, in one sentence; average: [φ, n] of the Lab, where it is known.
-function ending(alone, both, isComputed, average) {
+// What became of the race, in one sentence.
+function ending(alone, both, isComputed) {
   const [ratio, number] = [alone.wall / both.wall, both.tokens.length];
   const times = ratio > 1 + ALIKE ? `${ratio.toFixed(2)} times as fast`
     : ratio < 1 - ALIKE ? `only ${ratio.toFixed(2)} times as fast` : "about as fast";
   const [one, other] = [alone, both].map(({ wall }) => duration(wall));
-  const more = average && !isComputed ? ` Over the Lab's ${average[1]} questions: ${average[0].toFixed(2)} times.` : "";
-  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.${more}`;
+  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
+}
+
+// What the Lab says of this method, and why it is no more. averages: [φ, n] by methods' titles.
+function inTheLab({ header }, averages) {
+  const { title, parallel } = aboutOf(header);
+  const [own, inTurn] = [averages[title], averages.SpS];
+  if (!own) return "";
+  const share = parallel && header.target.cpu && inTurn?.[0] > own[0]
+    ? ` On this shared processor taking turns (SpS) brings more: ${inTurn[0].toFixed(2)}. ${title} is for a large model on a GPU.` : "";
+  return `Over the Lab's ${own[1]} questions: ${own[0].toFixed(2)}.${share}`;
 }
 
 // What the last iteration until then did.
@@ -88,7 +99,8 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const slower = slowerOf(Math.max(measured.wall, other.wall));
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
-    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }),
+    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" },
+      [...keyOf("draft", "right guess"), ...keyOf("target", "large model's own")]),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("p", { class: "dv-first-end" })];
@@ -97,8 +109,8 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const show = () => {
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
-    setText(now, happened(below.run(), clock, isComputed));
-    setText(end, isOver ? ending(other, below.run(), isComputed, averages[aboutOf(told.header).title]) : "");
+    setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
+    setText(end, isOver && !isComputed ? inTheLab(told, averages) : "");
     node.dataset.over = isOver ? "yes" : "no";
   };
   const layOut = () => {

@@ -17,9 +17,10 @@ export function swatch(lane, place) {
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
-function deviceWords({ header }) {
+// runs: how many rounds there were, of which the one of middle speed is shown.
+function deviceWords({ header }, runs) {
   if (!header) return WAITING;
-  return `target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
+  return `${runs > 1 ? "middle round, " : ""}target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
 }
 
 // Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.
@@ -87,7 +88,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
     draw() {
       text.draw();
       counters.draw();
-      setText(device, deviceWords(lane.state));
+      setText(device, deviceWords(lane.state, race.result?.lanes[place].figures?.runs));
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");
       problem.hidden = !lane.error;

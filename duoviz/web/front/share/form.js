@@ -1,6 +1,7 @@
 // What keys and presses do in Live's form and in what opens over the page.
 
-import { listen } from "../visualizer/dom.js";
+import { button, listen } from "../visualizer/dom.js";
+import { remember, remembered } from "../visualizer/remembered.js";
 
 // Stop stands where Generate stood, and takes its focus; and the other way.
 export function passFocus(root) {
@@ -19,6 +20,25 @@ export function foldForRuns(root) {
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
   new MutationObserver(() => { if (root.dataset.live === "yes") tab.dataset.folded = ""; }).observe(root, { attributeFilter: ["data-live"] });
   listen(tab, { pointerdown: unfold, focusin: unfold });
+}
+
+const ALL_METHODS = "duoviz methods";
+
+// A form has one method until somebody wants the others, and from then on all; Compare's on a phone alone.
+export function foldMethods(fields) {
+  if (remembered(ALL_METHODS)) return;
+  const unfold = ({ currentTarget: { parentElement: own } }) => {
+    remember(ALL_METHODS, "all");
+    for (const field of fields) {
+      delete field.dataset.folded;
+      field.querySelector(".more-methods").remove();
+    }
+    own.querySelector("input:checked")?.focus({ preventScroll: true });
+  };
+  for (const field of fields) {
+    field.dataset.folded = "";
+    field.append(button({ class: "more-methods" }, unfold, "More methods"));
+  }
 }
 
 // A run of an empty prompt marks its field, until something is written there; what is wrong is said by the run.

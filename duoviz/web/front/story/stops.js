@@ -111,7 +111,7 @@ export function slowerOf({ iterations }) {
 function oneAtATime({ alone }) {
   const some = alone && singleTokens(alone.iterations, ALONE_TOKENS);
   return some && {
-    words: "A language model writes one token: a word or part of one. For the next it reads all its numbers again. That is one pass.",
+    words: "A language model writes one token: a word or part of one. For each it reads all its learned numbers from memory: one pass.",
     seen: "A bar fills, and a token is added to the text; four times.",
     trace: alone, from: some[0].index, to: some.at(-1).index, tail: tailBefore(alone.iterations, some[0].index),
     tokens: tokensOf(some),
@@ -133,7 +133,7 @@ function checkingIsCheap({ told }) {
   const [several, times] = [`${NUMBERS[costs.rows]} tokens`, costs.many / costs.one];
   const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(1)} times as long as`;
   return {
-    words: `Checking ${several} takes ${longer} writing one: most of the time goes into reading these numbers.`,
+    words: `Checking ${several} takes ${longer} writing one: they share one reading of these numbers.`,
     seen: `Two bars: one token takes ${inMs(costs.one)}, ${several} take ${inMs(costs.many)}.`,
     trace: told, ...costs, tokens,
   };
@@ -142,7 +142,7 @@ function checkingIsCheap({ told }) {
 // 3: the draft's steps while the target is at work.
 function guessMeanwhile({ told, pair }) {
   return pair && {
-    words: "So a small model guesses ahead while the large one works.",
+    words: "So a small model guesses what comes next. Usually both take turns; in DuoDecoding the small one guesses while the large one works.",
     seen: "While the large model's bar fills, the small model adds one guess after another to the tree.",
     trace: told, ...shownAt(told, pair.guess),
   };

@@ -69,7 +69,7 @@ async function filmOf(slides, { signal, tellPart }) {
 const [MOST_ITERATIONS, FILMED, SECONDS_EACH] = [40, 6, PACES[SLOWLY]];
 const HINT = `A film (WebM) shows tree and timeline (where times are known), for slides: ${SECONDS_EACH} seconds per iteration.`;
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
-const NO_FILM = "No film can be made here: it takes Chrome, Edge or Firefox, and a page over https or on this machine.";
+const NO_FILM = "No film can be made here: it takes Chrome, Edge or Firefox, and a secure connection or a page on this machine.";
 const NOT_FILMED = "The browser could not make the film: none was saved.";
 const TOO_LONG = `A film has at most ${MOST_ITERATIONS} iterations (${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes): choose fewer.`;
 
