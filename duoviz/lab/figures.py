@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from duoviz.decoding import METHODS
 from duoviz.lab import answers
 from duoviz.lab.answers import Value, by_lane, iterations, mean_of, rows_of, tasks_of
-from duoviz.lab.plan import DUO, SPS, TARGET_ONLY, TARGET_ONLY_COLOUR, VANILLA, VARIANTS, label_of, look_of, table_lanes
+from duoviz.lab.plan import DUO, SPS, VANILLA, label_of, look_of, table_lanes
 from duoviz.lab.prediction import Predictions
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
@@ -19,8 +19,6 @@ from duoviz.lab.tasks import task_name
 
 # Both sides as the visualizer paints them.
 TARGET, DRAFT = "#8460d6", "#12a594"
-# Of DuoDecoding with the settings of Tables 2 and 3.
-VARIANT_COLOUR = "#6bc9bd"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
@@ -55,15 +53,6 @@ class Figure:
 def styled(drawing: go.Figure, *, height: int = 380, **layout) -> go.Figure:
     """The look that all figures share."""
     return drawing.update_layout(template=LOOK, height=height, **layout)
-
-
-def colour_and_shape(lane: str) -> tuple[str, str]:
-    """How a lane's bars are filled."""
-    if lane in METHODS:
-        return look_of(lane)[:2]
-    others = {variant.name: look_of(variant.method).colour for variant in VARIANTS.values()}
-    colour = (others | {TARGET_ONLY: TARGET_ONLY_COLOUR}).get(lane)
-    return (colour, ".") if colour else (VARIANT_COLOUR, "")
 
 
 def hatched(colour: str, shape: str) -> dict:
@@ -123,7 +112,7 @@ def figure_3(results: Results) -> Figure:
             y=[bar.value for bar in bars],
             error_y={"array": [bar.spread or 0 for bar in bars], "color": GREY, "thickness": 1, "width": 2},
             name=label_of(lane),
-            marker=hatched(*colour_and_shape(lane)),
+            marker=hatched(*look_of(lane)[:2]),
             customdata=[bar.n for bar in bars],
             hovertemplate="%{y:.2f} × vanilla's (n = %{customdata})",
         )
@@ -289,7 +278,7 @@ def predicted(predictions: Predictions) -> Figure:
             x=[prediction.speed],
             y=[prediction.speed_predicted],
             mode="markers",
-            marker={"color": colour_and_shape(lane)[0], "size": 11, "symbol": symbol},
+            marker={"color": look_of(lane).colour, "size": 11, "symbol": symbol},
             name=label_of(lane),
             hovertemplate=f"measured %{{x:.1f}}, predicted %{{y:.1f}} tokens/s ({100 * prediction.error:+.0f} %)",
         )

@@ -18,7 +18,6 @@ from duoviz.runs import Lane
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
 SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
 ONE_SEQUENCE = f"{DUO}-k1"
-TARGET_ONLY_COLOUR = "#5b6472"
 # Lanes by what they are called: with settings for what their methods find out for themselves in Table 1; with Table 2's
 # fixed numbers of sequences; and with Table 3's distances from the measured γ (one sequence, as in the paper).
 VARIANTS = {
@@ -190,8 +189,13 @@ LOOKS = {
     "duotree": Look("#d6447e", "|", "hexagon"),
 }
 OTHER = Look("#123456", "+", "hexagon2")
+# Of lanes that are no method of their own: the baseline on fewer cores, and methods with other settings. Their points
+# are marked by their places among all.
+LANE_LOOKS = {TARGET_ONLY: Look("#5b6472", ".", "")}
+LANE_LOOKS |= {lane.name: LOOKS[lane.method]._replace(pattern=".") for lane in VARIANTS.values()}
+LANE_LOOKS |= {lane.name: Look("#6bc9bd", "", "") for lane in (STATIC | AROUND).values()}
 
 
-def look_of(method: str) -> Look:
-    """A method's look; all that have none of their own share one."""
-    return LOOKS.get(method, OTHER)
+def look_of(lane: str) -> Look:
+    """A lane's look; all methods that have none of their own share one."""
+    return (LOOKS | LANE_LOOKS).get(lane, OTHER)

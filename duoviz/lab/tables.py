@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from duoviz.decoding import METHODS
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import answers, machine, paper
 from duoviz.lab.answers import Value, by_lane, rows_of, tasks_of
@@ -12,7 +11,6 @@ from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
-    TARGET_ONLY_COLOUR,
     VANILLA,
     label_of,
     lane_labels,
@@ -96,7 +94,7 @@ def speed_bars(results: Results) -> dict:
     lines = [
         {
             "method": label_of(lane),
-            "colour": look_of(lane).colour if lane in METHODS else TARGET_ONLY_COLOUR,
+            "colour": look_of(lane).colour,
             "here": {
                 name: {"phi": ratio.value, "noise": ratio.spread, "n": ratio.n}
                 for name, ratio in line.phi.items()
