@@ -165,9 +165,9 @@ def test_table_4_counts_needed_against_predicted():
 def test_answers_that_failed_or_are_not_vanillas_are_counted():
     failed = {"model_id": "rest", "task": "qa", "question_id": "<7>", "repeat": 0, "message": "No datastore."}
     tie = row(SPS, 2) | {"verdict": "tie"}
-    made = results(row(VANILLA), row(SPS), tie, failed=[failed])
+    made = results(row(VANILLA), row(SPS), tie, row(SPS, 3) | {"verdict": None}, failed=[failed])
     table = tables.checks(made)
-    assert [cell.value for cell in dict(table.lines)["SpS"]] == [1, 1, 0, 0, 0]
+    assert [cell.value for cell in dict(table.lines)["SpS"]] == [1, 1, 0, 1, 0]
     assert [cell.value for cell in dict(table.lines)["REST"]] == [0, 0, 0, 0, 1]
     assert tables.failures(made).lines == [("REST", ["Question answering", "<7>", "No datastore."])]
     assert findings.about_checks(made)[0] == (
