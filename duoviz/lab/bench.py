@@ -54,31 +54,28 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-class Course:
-    """What both sides' forwards have cost in the course of a run, for a machine's speed changes.
+def course_of(engine: Engine, stopped: Callable[[], bool]) -> Callable[[], dict[str, CostModel]]:
+    """What notes the costs wherever they have changed, for a machine's speed changes, and gives the means until then.
 
     Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
     Raises DraftDied, Stopped.
     """
+    cores = engine.pair.cores
+    placements = {
+        TOGETHER: Placement(True, cores.target),
+        IN_TURN: Placement(False, cores.all),
+        ON_TARGET: Placement(False, cores.target),
+    }
+    costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
+    noted: dict[str, list[CostModel]] = {name: [] for name in placements}
 
-    def __init__(self, engine: Engine, stopped: Callable[[], bool]):
-        all_cores, target_cores = engine.pair.cores.all, engine.pair.cores.target
-        placements = {
-            TOGETHER: Placement(True, target_cores),
-            IN_TURN: Placement(False, all_cores),
-            ON_TARGET: Placement(False, target_cores),
-        }
-        self.costs = {name: engine.known_costs(placement, stopped=stopped) for name, placement in placements.items()}
-        self.counts: dict[str, int] = {}
-        self.models: dict[str, list[CostModel]] = {name: [] for name in placements}
+    def note() -> dict[str, CostModel]:
+        for name, models in noted.items():
+            if (model := costs[name].model) not in models[-1:]:
+                models.append(model)
+        return {name: mean_model(models) for name, models in noted.items()}
 
-    def note(self) -> dict[str, CostModel]:
-        """Note the costs in which something ran since the last call; the means of all until now."""
-        for name, costs in self.costs.items():
-            if self.counts.get(name) != costs.target.count:
-                self.counts[name] = costs.target.count
-                self.models[name].append(costs.model)
-        return {name: mean_model(models) for name, models in self.models.items()}
+    return note
 
 
 def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
@@ -90,8 +87,8 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
     """
     yield Progress(0, 0, None, "Timing both models on this machine")
     with suppress(Stopped):
-        delta, course = engine.rounding_delta(engine.pair.encode(WARMUP)), Course(engine, stopped)
-        folder.begin(plan.described(), environment(engine.pair, course.note(), delta))
+        delta, noted = engine.rounding_delta(engine.pair.encode(WARMUP)), course_of(engine, stopped)
+        folder.begin(plan.described(), environment(engine.pair, noted(), delta))
         held = folder.load()
         rows = {key(row): row for row in held.rows}
         left = [job for job in jobs_of(plan) if job.key not in rows]
@@ -112,9 +109,9 @@ def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], b
                 else:
                     folder.append("failed.jsonl", row)
                 del left[0]
-                course.note()
+                noted()
                 yield progress(answer_line(job, row))
-        folder.note(environment(engine.pair, course.note(), delta))
+        folder.note(environment(engine.pair, noted(), delta))
         if not plan.ablations or stopped():
             return
         for row in forwards(engine, held.forwards, stopped, quick=plan.quick):
