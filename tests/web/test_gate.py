@@ -240,11 +240,6 @@ class Tracked:
         return self.tracker.unheard()
 
 
-def test_what_nobody_listens_to_is_found_after_some_seconds_and_once():
-    tracked = Tracked()
-    assert [tracked.unheard(seconds) for seconds in (LISTENER - 1, 2, 0)] == [[], ["ann"], []]
-
-
 def test_who_listens_is_left_alone_and_who_stops_is_waited_for():
     tracked = Tracked()
     tracker = tracked.tracker
@@ -253,7 +248,7 @@ def test_who_listens_is_left_alone_and_who_stops_is_waited_for():
         with tracker.listening(tracker.of(name)):
             assert tracked.unheard(10 * LISTENER) == []
         assert tracked.unheard(LISTENER - 1) == []
-    assert tracked.unheard(2) == ["ann"]
+    assert [tracked.unheard(seconds) for seconds in (2, 0)] == [["ann"], []]
 
 
 def test_what_was_asked_for_counts_until_it_is_delivered():

@@ -11,7 +11,6 @@ from gradio.queueing import Queue
 from gradio.routes import App
 
 from duoviz.web import gradio_internals
-from duoviz.web.app import build_app
 from duoviz.web.start import quickly
 from tests.web.visits import in_a_loop
 
@@ -60,11 +59,6 @@ def test_the_gate_knows_each_route_by_its_name():
     source = inspect.getsource(App.create_app)
     for route in ROUTES:
         assert f'"{route}"' in source, MOVED.format(f"the route {route}")
-
-
-def test_gradio_looks_less_often_beside_a_run(hardware):
-    queue = build_app(hardware)._queue
-    assert queue.sleep_when_free == queue.progress_update_sleep_when_free == gradio_internals.QUEUE_STEP
 
 
 def test_no_table_of_events_is_made(demo, monkeypatch):

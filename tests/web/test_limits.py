@@ -80,12 +80,12 @@ def test_as_many_places_as_can_be(given, chosen, places):
     assert notes == ([f"DUOVIZ_PLACES cannot be kept, and {instead} is used. {told}"] if instead else [])
 
 
-@pytest.mark.parametrize("text", ["0", "many", "-1", "1e3", "inf", "9" * 5000])
-@pytest.mark.parametrize("name", BOUNDS)
-def test_a_bound_that_is_no_number_is_the_usual_one(given, name, text):
-    (note,) = given(**{name: text})
-    told = f"{name} must be a whole number from 1 on, not '{text[:10]}"
-    assert note.startswith(f"{name} cannot be kept, and the default is used. {told}")
+@pytest.mark.parametrize("text", ["0", "many", "9" * 5000])
+def test_a_bound_that_is_no_number_is_the_usual_one(given, text):
+    notes = given(**dict.fromkeys(BOUNDS, text))
+    for name, note in zip(BOUNDS, notes, strict=True):
+        told = f"{name} must be a whole number from 1 on, not '{text[:10]}"
+        assert note.startswith(f"{name} cannot be kept, and the default is used. {told}")
     assert limits_here().bounds == Bounds()
 
 

@@ -97,8 +97,3 @@ def test_with_two_workers_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
     assert [queue.ahead(each) for each in (third, alone, behind)] == [1, 4, 5]
     queue.remove(first)
     assert [queue.ahead(each) for each in (third, fourth, alone)] == [0, 1, 3]
-
-
-def test_the_bounds_can_be_set():
-    queue = RequestQueue(Bounds(length=9, session=3, address=4))
-    assert admitted(queue, "a school")[0] == 4 and admitted(queue, "another")[0] == 3 and len(queue) == 7

@@ -3,6 +3,7 @@
 import json
 
 from duoviz.recordings import ENDING
+from tests.trace.made import made, step
 
 CALIBRATION = {
     "context": 64,
@@ -32,45 +33,33 @@ def candidate(text, p, over):
     return {"id": number(text), "text": text, "p": p, "over": over}
 
 
-def iteration(
-    committed, outcome="none", *, mode=None, target=0.02, draft=0, tested=0, accepted=0, checked=(), drafted=(), **more
-):
+def iteration(committed, outcome="none", *, mode=None, target=0.02, draft=0, sequence=None, candidates=(), **more):
     """One iteration of `target` seconds with `draft` steps of 4 ms beside it; the target's own token ends it."""
-    return {
-        "index": 0, "mode": mode, "target": {"start": 0.0, "end": target, "rows": 1 + len(checked)},
-        "draft": [{"start": 0.004 * i, "end": 0.004 * (i + 1), "tokens": 1} for i in range(draft)],
-        "sync": max(target, 0.004 * draft), "budget": more.get("budget"), "longest": more.get("longest"),
-        "theta": more.get("theta"), "sequences": more.get("sequences"), "candidates": list(more.get("candidates", ())),
-        "checked": list(checked), "drafted": list(drafted),
-        "verdict": {"outcome": outcome, "tested": tested, "accepted": accepted, "sequence": more.get("sequence")},
-        "committed": [
-            {"id": number(text), "text": text, "source": "draft" if i < accepted else "target", "gap": 1.0}
-            for i, text in enumerate(committed)
-        ],
-    }  # fmt: skip
+    shown = {name: more.pop(name, None) for name in ("budget", "longest", "theta", "sequences")}
+    sources = ["draft" if each < more.get("accepted", 0) else "target" for each in range(len(committed))]
+    rows, ids = 1 + len(more.get("checked", ())), [number(text) for text in committed]
+    told = step(target, rows=rows, outcome=outcome, ids=ids, sources=sources, **more)
+    for token, text in zip(told["committed"], committed, strict=True):
+        token["text"] = text
+    told["draft"] = [{"start": 0.004 * each, "end": 0.004 * (each + 1), "tokens": 1} for each in range(draft)]
+    told["verdict"]["sequence"] = sequence
+    return told | shown | {"mode": mode, "candidates": list(candidates), "sync": max(target, 0.004 * draft)}
 
 
 def trace(method, iterations, **header):
     """The iterations one after another, with a header and an end."""
-    clock = 0.0
-    for index, each in enumerate(iterations):
-        each["index"] = index
-        for span in (each["target"], *each["draft"]):
-            span["start"], span["end"] = round(span["start"] + clock, 6), round(span["end"] + clock, 6)
-        clock = each["sync"] = round(each["sync"] + clock, 6)
     has_draft = method in ("duodecoding", "speculative")
-    return {
-        "header": {
-            "schema": 1, "method": method, "pair": "made",
-            "target": {"name": "a target", "device": "core 1", "precision": "float32"},
-            "draft": {"name": "a draft", "device": "core 0", "precision": "int8"} if has_draft else None,
-            "can_overlap": method == "duodecoding", "settings": SETTINGS, "prompt": "Why?", "prompt_tokens": 5,
-            "calibration": CALIBRATION if has_draft else None, "versions": {"duoviz": "1"},
-            "date": "2026-01-01T00:00:00+00:00", **header,
-        },
-        "iterations": iterations,
-        "end": {"stopped": "length", "wall": clock, "text": ""},
+    told = made(method, iterations, draft="core 0" if has_draft else None, device="core 1")
+    told["header"]["target"] |= {"name": "a target", "precision": "float32"}
+    if has_draft:
+        told["header"]["draft"] |= {"name": "a draft", "precision": "int8"}
+    told["header"] |= {
+        "schema": 1, "pair": "made", "settings": SETTINGS, "prompt": "Why?", "prompt_tokens": 5,
+        "calibration": CALIBRATION if has_draft else None, "versions": {"duoviz": "1"},
+        "date": "2026-01-01T00:00:00+00:00", **header,
     }  # fmt: skip
+    told["end"] |= {"wall": told["iterations"][-1]["sync"], "text": ""}
+    return told
 
 
 def vanilla_trace(words="The sky is blue and wide .".split()):
