@@ -1,7 +1,5 @@
 """How fast the machine was, and whether two things that are shown were measured alike."""
 
-import pytest
-
 from duoviz.lab import machine
 from duoviz.lab.plan import DUO, SPS, VANILLA
 from duoviz.lab.tables import compared, environments
@@ -14,22 +12,16 @@ def of_passes(*seconds):
     return [*rows, row(SPS, target=[9.0], rows=[1])]
 
 
-@pytest.fixture
-def recorded(monkeypatch):
+def test_the_speed_is_the_median_of_vanillas_passes_of_one_token_beside_the_recordings(monkeypatch):
     monkeypatch.setattr(machine, "recorded_speed", lambda: 0.020)
-
-
-def test_the_speed_is_the_median_of_vanillas_passes_of_one_token(recorded):
     said = machine.about_speed(of_passes(0.019, 0.020, 0.021, 0.025, 0.015))
     assert said == " Vanilla's forward pass of one token took 20.0 ms (half of the answers: 19.0 to 21.0 ms)."
-    assert machine.about_speed(of_passes(0.020)).endswith("took 20.0 ms.")
+    assert machine.about_speed(of_passes(0.021)).endswith("took 21.0 ms.")
+    for other in (0.030, 0.010):
+        assert machine.about_speed(of_passes(other)).endswith(
+            "In the recorded runs of the other tabs it took 20.0 ms: compare speed-ups with them, not tokens/s."
+        )
     assert machine.about_speed(of_passes()) == "" and machine.pass_in_words([]) == "not measured"
-
-
-def test_recordings_of_another_speed_are_told(recorded):
-    alike, slower, faster = (machine.about_speed(of_passes(each)) for each in (0.021, 0.030, 0.010))
-    said = "In the recorded runs of the other tabs it took 20.0 ms: compare speed-ups with them, not tokens/s."
-    assert slower.endswith(said) and faster.endswith(said) and said not in alike
 
 
 def test_a_draft_step_is_told_alone_and_beside_the_target():
