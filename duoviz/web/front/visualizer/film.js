@@ -37,6 +37,9 @@ function webmOf(frames) {
   return new Blob([head, element("18538067", info, tracks, ...clusters)], { type: "video/webm" });
 }
 
+// A WebKit without encoders dies of being asked for VP8 by a VideoEncoder, and can say so of a recorder.
+const canEncode = () => globalThis.VideoEncoder && globalThis.MediaRecorder?.isTypeSupported("video/webm;codecs=vp8");
+
 // The film as a blob; null where it was cancelled.
 async function filmOf(slides, { signal, tellPart }) {
   const pen = el("canvas", SLIDE).getContext("2d", { alpha: false });
@@ -93,7 +96,7 @@ export function createFilming({ root, state, isBusy }, tell) {
       return `Enter two iterations from 0 to ${endOf()}, the first not after the last.`;
     }
     if (to - from >= MOST_ITERATIONS) return TOO_LONG;
-    return globalThis.VideoEncoder ? null : NO_FILM;
+    return canEncode() ? null : NO_FILM;
   };
   const film = async () => {
     const [from, to] = [first.valueAsNumber, last.valueAsNumber];

@@ -16,6 +16,15 @@ function isItsOwn(event) {
 }
 export const isTaken = (event) => isBrowsers(event) || isItsOwn(event);
 
+// Letters that act on what has the focus.
+export function onKeys(node, acts) {
+  node.addEventListener("keydown", (event) => {
+    if (isBrowsers(event) || !acts[event.key.toLowerCase()]) return;
+    event.preventDefault();
+    acts[event.key.toLowerCase()]();
+  });
+}
+
 function canPlay(root) {
   const box = root.getBoundingClientRect();
   return Number(root.dataset.iterations) > 0 && box.height > 0 && box.bottom > 0 && box.top < window.innerHeight;

@@ -1,7 +1,7 @@
 // The timeline: two lanes on one clock, what part of it is in view, and moving that by pointer and keys.
 
 import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
-import { isBrowsers } from "./keys.js";
+import { onKeys } from "./keys.js";
 import { isPaced } from "./player.js";
 import { beginOf, busyBetween, eachBetween, isTimed, iterationEndingAt } from "./state.js";
 import { clip, count, duration, percent, visible } from "./words.js";
@@ -96,12 +96,14 @@ function syncLines(state, [from, to], toX) {
   return lines;
 }
 
-const scaleOf = (view, width) => {
+const lanesOf = (state) => (state.header?.draft === null ? ["target"] : ["target", "draft"]);
+const bottomOf = (state) => LANES[lanesOf(state).at(-1)] + LANE_HEIGHT + 4;
+
+// From times to pixels.
+export const scaleOf = (view, width) => {
   const pixels = width / (view.end - view.start);
   return Object.assign((time) => Math.min(width + 9, Math.max(-9, (time - view.start) * pixels)), { width, pixels });
 };
-const lanesOf = (state) => (state.header?.draft === null ? ["target"] : ["target", "draft"]);
-const bottomOf = (state) => LANES[lanesOf(state).at(-1)] + LANE_HEIGHT + 4;
 
 export function drawLanes(drawing, layer, labels, { state, view, width, hatch }) {
   const [toX, bottom] = [scaleOf(view, width), bottomOf(state)];
@@ -114,31 +116,28 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
 }
 
 // Where the draft's cores work for the target, in the draft's lane: from its last step until the target has ended.
-export function lentPath({ state, view, width }) {
-  if (!state.header.target.borrows) return "";
-  const toX = scaleOf(view, width);
+export function lentPath({ header, lanes, iterations }, view, toX) {
   const parts = [];
-  eachBetween(state.lanes.target, view.start, view.end, ({ start, end, position }) => {
-    const from = Math.max(start, state.iterations[position].draft.at(-1)?.end ?? start);
+  eachBetween(header.target.borrows ? lanes.target : [], view.start, view.end, ({ start, end, position }) => {
+    const from = Math.max(start, iterations[position].draft.at(-1)?.end ?? start);
     if (from < end) parts.push(`M${toX(from).toFixed(2)} ${LANES.draft}H${toX(end).toFixed(2)}v${LANE_HEIGHT}H${toX(from).toFixed(2)}Z`);
   });
   return parts.join("");
 }
 
-function placeBand(band, { state, view, width }) {
+// Played, an iteration begins when the one before it has ended, and not with the first work.
+function placeBand(band, state, toX) {
   const [before, iteration] = [state.iterations[state.shown - 1], state.iterations[state.shown]];
-  const toX = scaleOf(view, width);
-  // Played, an iteration begins when the one before it has ended, and not with the first work.
-  const [x0, x1] = [toX(before?.sync ?? beginOf(iteration)), toX(iteration.sync)];
-  setAttributes(band, { x: x0, y: 14, width: Math.max(1, x1 - x0), height: bottomOf(state) - 14 });
+  const x = toX(before?.sync ?? beginOf(iteration));
+  setAttributes(band, { x, y: 14, width: Math.max(1, toX(iteration.sync) - x), height: bottomOf(state) - 14 });
 }
 
-function placePlayhead(playhead, future, { state, view, width }) {
-  const x = scaleOf(view, width)(state.clock);
-  const visibility = state.moment !== null && x >= 0 && x <= width ? "visible" : "hidden";
+function placePlayhead(playhead, future, state, toX) {
+  const x = toX(state.clock);
+  const visibility = state.moment !== null && x >= 0 && x <= toX.width ? "visible" : "hidden";
   setAttributes(playhead, { x1: x, x2: x, visibility });
   const height = bottomOf(state) - LANES.target;
-  setAttributes(future, { x, y: LANES.target, width: Math.max(0, width - x), height, visibility });
+  setAttributes(future, { x, y: LANES.target, width: Math.max(0, toX.width - x), height, visibility });
 }
 
 const ITERATIONS_IN_VIEW = 12;
@@ -157,7 +156,7 @@ export function createView(state) {
   view.zoom = (factor, at = (view.start + view.end) / 2) => (
     setByHand(at - (at - view.start) * factor, (view.end - view.start) * factor)
   );
-  view.pan = (seconds) => setByHand(view.start + seconds, view.end - view.start);
+  view.panBy = (part) => setByHand(view.start + part * (view.end - view.start), view.end - view.start);
   view.whole = () => setByHand(-0.01 * runEnd(), 1.02 * runEnd());
   view.showWindow = (last) => {
     const from = beginOf(state.iterations[Math.max(0, last - ITERATIONS_IN_VIEW + 1)]);
@@ -181,7 +180,6 @@ export function createView(state) {
 
 function addPointer(drawing, view, { redraw, choose, hover }) {
   let drag = null;
-  const secondsPerPixel = () => (view.end - view.start) / Math.max(1, drawing.getBoundingClientRect().width);
   const iterationAt = (target) => (target.dataset?.iteration === undefined ? -1 : Number(target.dataset.iteration));
   drawing.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -194,7 +192,7 @@ function addPointer(drawing, view, { redraw, choose, hover }) {
     drag.moved += Math.abs(dx);
     drag.x = event.clientX;
     if (drag.moved <= 4) return;
-    view.pan(-dx * secondsPerPixel());
+    view.panBy(-dx / drawing.getBoundingClientRect().width);
     redraw();
   });
   drawing.addEventListener("pointerup", () => {
@@ -205,33 +203,11 @@ function addPointer(drawing, view, { redraw, choose, hover }) {
   drawing.addEventListener("pointerleave", () => hover(-1));
   drawing.addEventListener("wheel", (event) => {
     event.preventDefault();
-    const x = event.clientX - drawing.getBoundingClientRect().left;
-    view.zoom(Math.exp(0.002 * Math.max(-200, Math.min(200, event.deltaY))), view.start + x * secondsPerPixel());
+    const { left, width } = drawing.getBoundingClientRect();
+    const at = view.start + ((event.clientX - left) / width) * (view.end - view.start);
+    view.zoom(Math.exp(0.002 * Math.max(-200, Math.min(200, event.deltaY))), at);
     redraw();
   }, { passive: false });
-}
-
-function addTimelineKeys(drawing, view, redraw) {
-  const acts = {
-    w: () => view.zoom(0.7), s: () => view.zoom(1 / 0.7),
-    a: () => view.pan(-0.15 * (view.end - view.start)), d: () => view.pan(0.15 * (view.end - view.start)),
-  };
-  drawing.addEventListener("keydown", (event) => {
-    const act = acts[event.key.toLowerCase()];
-    if (!act || isBrowsers(event)) return;
-    event.preventDefault();
-    act();
-    redraw();
-  });
-}
-
-function timelineTools(state, view, redraw) {
-  const near = textButton(`${ITERATIONS_IN_VIEW} iterations`, () => {
-    view.auto = true;
-    if (state.shown >= 0) view.showWindow(state.shown);
-    redraw();
-  });
-  return el("div", { class: "dv-tools" }, near, textButton("Whole run", () => { view.whole(); redraw(); }));
 }
 
 export function sharesInView(state, view) {
@@ -277,10 +253,17 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const view = createView(state);
   const shares = createShares(state, view);
   addPointer(drawing, view, { redraw, choose, hover });
-  addTimelineKeys(drawing, view, redraw);
+  const moved = (move) => () => { move(); redraw(); };
+  const [zoomBy, panBy] = [(factor) => moved(() => view.zoom(factor)), (part) => moved(() => view.panBy(part))];
+  onKeys(drawing, { w: zoomBy(0.7), s: zoomBy(1 / 0.7), a: panBy(-0.15), d: panBy(0.15) });
+  const near = textButton(`${ITERATIONS_IN_VIEW} iterations`, moved(() => {
+    view.auto = true;
+    if (state.shown >= 0) view.showWindow(state.shown);
+  }));
+  const tools = el("div", { class: "dv-tools" }, near, textButton("Whole run", moved(view.whole)));
   let width = 0, drawn = "", followed = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
-  const node = section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, timelineTools(state, view, redraw)), drawing);
+  const node = section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, tools), drawing);
   return {
     node,
     view,
@@ -288,22 +271,24 @@ export function createTimeline({ state, choose, redraw, hover }) {
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),
     draw() {
       node.hidden = !isTimed(state.header);
-      if (!state.iterations.length) [layer, labels].forEach((part) => part.replaceChildren());
-      if (!state.iterations.length) lent.setAttribute("d", "");
+      if (!state.iterations.length) {
+        [layer, labels].forEach((part) => part.replaceChildren());
+        lent.setAttribute("d", "");
+      }
       if (!state.iterations.length || !width || node.hidden) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();
       followed = place;
-      const seen = { state, view, width, hatch: hatch.id };
+      const toX = scaleOf(view, width);
       const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
       if (key !== drawn) {
-        drawLanes(drawing, layer, labels, seen);
-        lent.setAttribute("d", lentPath(seen));
+        drawLanes(drawing, layer, labels, { state, view, width, hatch: hatch.id });
+        lent.setAttribute("d", lentPath(state, view, toX));
         shares.draw();
       }
       drawn = key;
-      placeBand(band, seen);
-      placePlayhead(playhead, future, seen);
+      placeBand(band, state, toX);
+      placePlayhead(playhead, future, state, toX);
     },
   };
 }

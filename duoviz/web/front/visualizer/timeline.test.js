@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { endedState, headerOf, iterationOf, near } from "../testing.js";
-import { createView, lentPath, sharesInView, tickLabel, tickStep } from "./timeline.js";
+import { createView, lentPath, scaleOf, sharesInView, tickLabel, tickStep } from "./timeline.js";
 
 test("ticks are one, two or five times a power of ten apart, and no more than wanted", () => {
   const steps = [
@@ -34,7 +34,8 @@ test("a lent core works for the target from the draft's last step to the end of 
   const iterations = [iterationOf({ target, draft: [{ start: 1, end: 2, tokens: 1 }], sync: 5 })];
   const pathOf = (borrows) => {
     const header = headerOf({ target: { name: "large", device: "", borrows } });
-    return lentPath({ state: endedState(iterations, header), view: { start: 0, end: 10 }, width: 100 });
+    const view = { start: 0, end: 10 };
+    return lentPath(endedState(iterations, header), view, scaleOf(view, 100));
   };
   assert.equal(pathOf(true), "M20.00 57H50.00v22H20.00Z");
   assert.equal(pathOf(false), "");
@@ -87,7 +88,7 @@ test("it follows a run that comes in, and what is chosen outside of it; moved by
   assertView(follow({ follow: false, shown: 15 }), 8.88, 21.12);
   // From iteration 45 to 56: six come after it.
   assertView(follow({ shown: 50 }), 45 - 0.12, 45 - 0.12 + 12.24);
-  view.pan(0);
+  view.panBy(0);
   assertView(follow({ shown: 60 }), 60.5 - 12.24 / 2, 60.5 + 12.24 / 2);
   view.auto = true;
   assertView(follow({ shown: 50, moment: 50.5, speed: "3 s" }), 48, 53);

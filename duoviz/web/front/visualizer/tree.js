@@ -2,7 +2,7 @@
 
 import { createCandidates } from "./candidates.js";
 import { el, isPresented, section, setAttributes, setText, svg, watchSize, zoomOf } from "./dom.js";
-import { isBrowsers } from "./keys.js";
+import { onKeys } from "./keys.js";
 import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } from "./layout.js";
 import { createLooks, createMoves } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
@@ -131,10 +131,7 @@ function createBox(drawing, goTo) {
   const label = "Tree of proposed tokens: W and S step through the tokens, A and D scroll sideways, the arrows up and down";
   const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
   const scroll = (by) => { box.scrollLeft += by; };
-  const acts = { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) };
-  box.addEventListener("keydown", (event) => {
-    if (!isBrowsers(event)) acts[event.key.toLowerCase()]?.();
-  });
+  onKeys(box, { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) });
   return box;
 }
 
