@@ -1,6 +1,7 @@
 """What the project's command lines share: their parser, how an error ends a command, what they check and report."""
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -30,47 +31,41 @@ class Parser(argparse.ArgumentParser):
 
 
 def run(parser: Parser, arguments: list[str] | None) -> int:
-    """Run the command that the arguments name; the exit status.
+    """Run the command that the arguments name; the exit status, and one line on stderr for a UserError.
 
     Whatever the encoding of the output, what it lacks is printed as Python writes it in a string; where nobody reads
-    the output any more, the command ends silently.
+    the output any more, the command ends silently. A command is imported only when it runs, so that help and complaints
+    come at once.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # None where it is closed.
             stream.reconfigure(errors="backslashreplace")
+    status, complaint = 0, ""
     try:
         try:
-            return run_one(parser.parse_args(arguments))
+            options = parser.parse_args(arguments)
+            command = resolve_name(options.run)
+            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            try:
+                status = command(options) or 0
+            except UserError as error:
+                status, complaint = 1, str(error)
+            except KeyboardInterrupt:
+                status, complaint = 130, options.stopped
         finally:
             if sys.stdout:
                 sys.stdout.flush()
-    except BrokenPipeError:
-        silence()
-        return PIPE_CLOSED
     except OSError as error:
-        if error.errno not in DISK_FULL:
+        if error.errno not in (errno.EPIPE, *DISK_FULL):
             raise
         silence()
-        print(f"duoviz: The output cannot be written: {error.strerror}.", file=sys.stderr)
-        return 1
-
-
-def run_one(options: argparse.Namespace) -> int:
-    """Call what `options.run` names; 1 with one line on stderr for a UserError.
-
-    A command is imported only when it runs, so that help and complaints come at once.
-    """
-    command = resolve_name(options.run)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return command(options) or 0
-    except UserError as error:
-        print(f"duoviz: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(f"duoviz: {options.stopped}", file=sys.stderr)
-        return 130
+        if error.errno == errno.EPIPE:
+            return PIPE_CLOSED
+        status, complaint = 1, f"The output cannot be written: {error.strerror}."
+    if complaint:
+        print(f"duoviz: {complaint}", file=sys.stderr)
+    return status
 
 
 def number(lowest: int, highest: int) -> Callable[[str], int]:

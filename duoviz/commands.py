@@ -7,13 +7,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 
 from duoviz import comparison, recordings, runner, runs
 from duoviz.command_line import check_write, tell
-from duoviz.comparison import disturbance
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
@@ -26,28 +24,39 @@ from duoviz.space import ROOT, publish, rehearse
 from duoviz.trace.metrics import metrics
 
 
-def settings_of(options: argparse.Namespace) -> Settings:
-    """The settings among the options, which have the same names."""
-    return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
-
-
 def generate(options: argparse.Namespace) -> int:
-    """Stream one answer to stdout; the metrics follow, or one JSON object."""
+    """Stream one answer to stdout and keep its trace; the metrics follow, or one JSON object."""
     settings = settings_of(options)
     if options.prompt == "-":
         options.prompt = standard_input()
-    check_prompt(options.prompt)
-    check_methods([options.method], options.pair)
-    with place_for(options.trace) if options.trace else nullcontext(), load_engine(options.pair, tell) as engine:
-        return answer(engine, options, settings)
+    check([options.prompt], [options.method], options.pair)
+    check_place(options.trace)
+    trace = runs.new_trace()
+    with load_engine(options.pair, tell) as engine:
+        try:
+            for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
+                runs.add_event(trace, event)
+                if event["type"] == "iteration":
+                    print(runs.text_of([event["iteration"]]), end="", flush=True)
+        finally:
+            if trace["header"]:
+                trace["end"] = trace["end"] or runs.end(trace["iterations"], "stopped")
+                if options.trace:
+                    save_trace(trace, options.trace)
+            print()
+    result = runs.summary(trace)
+    if options.json:
+        print(json.dumps(result))
+    elif result["metrics"]["new_tokens"]:
+        print(metrics_line(result["metrics"]), file=sys.stderr)
+    if "message" in result:
+        print(f"duoviz: {result['message']}", file=sys.stderr)
+    return 1 if result["stopped"] == "error" else 0
 
 
-def check_methods(methods: Sequence[str], pair: str) -> None:
-    """Raise UserError for a method that there is not, and for one that needs a draft and has none."""
-    for method in methods:
-        runner.check_method(method)
-    if any(METHODS[method].draft for method in methods):
-        check_draft(pair)
+def settings_of(options: argparse.Namespace) -> Settings:
+    """The settings among the options, which have the same names."""
+    return Settings(**{name: parsed(name, getattr(options, name)) for name in DEFAULTS})
 
 
 def standard_input() -> str:
@@ -59,41 +68,30 @@ def standard_input() -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-@contextmanager
-def place_for(path: Path) -> Iterator[None]:
-    """Make sure before a run that its trace can be kept, so that no run is lost; without a run no file stays."""
-    is_new = not path.exists()
-    with check_write(path):
-        path.open("a").close()
-    try:
-        yield
-    finally:
-        if is_new and not path.stat().st_size:
+def check(prompts: Sequence[str], methods: Sequence[str], pair: str) -> None:
+    """Raise UserError for what shows before anything is loaded: a prompt or a method, or a draft that one lacks."""
+    for prompt in prompts:
+        check_prompt(prompt)
+    for method in methods:
+        runs.check_method(method)
+    if any(METHODS[method].draft for method in methods):
+        check_draft(pair)
+
+
+def check_place(path: Path | None) -> None:
+    """Raise UserError where a file cannot be written, before what it is to hold is computed."""
+    if path:
+        is_new = not path.exists()
+        with check_write(path):
+            path.open("a").close()
+        if is_new:
             path.unlink()
 
 
-def answer(engine: Engine, options: argparse.Namespace, settings: Settings) -> int:
-    """Make the answer and keep its trace; the exit status."""
-    trace = runner.new_trace()
-    try:
-        for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
-            runner.add_event(trace, event)
-            if event["type"] == "iteration":
-                print(runs.text_of([event["iteration"]]), end="", flush=True)
-    finally:
-        if trace["header"] and not trace["end"]:
-            trace["end"] = runner.end(trace["iterations"], "stopped")
-        if options.trace and trace["header"]:
-            save_trace(trace, options.trace)
-        print()
-    result = runs.summary(trace)
-    if options.json:
-        print(json.dumps(result))
-    elif result["metrics"]["new_tokens"]:
-        print(metrics_line(result["metrics"]), file=sys.stderr)
-    if "message" in result:
-        print(f"duoviz: {result['message']}", file=sys.stderr)
-    return 1 if result["stopped"] == "error" else 0
+def save_trace(trace: dict, file: Path) -> None:
+    """Write one run's trace."""
+    with check_write(file):
+        file.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
 
 
 def metrics_line(figures: dict) -> str:
@@ -105,30 +103,18 @@ def metrics_line(figures: dict) -> str:
     )
 
 
-def read_prompts(source: str) -> list[str]:
-    """The first turn of each question in a file, or the one prompt itself. Raises UserError."""
-    if not source.endswith(".jsonl") and not os.path.exists(source):
-        return [source]
-    questions = questions_in(Path(source))
-    if any(not question.turns for question in questions):
-        raise UserError(f"{source} has a question without turns: write one at least.")
-    return [question.turns[0] for question in questions]
-
-
 def compare(options: argparse.Namespace) -> None:
     """Alternate the methods; print a table of means and whether each wrote vanilla's text."""
     settings = settings_of(options)
     # A prompt that stands there twice is run as one: --repeats is for running it again.
-    prompts = list(dict.fromkeys(read_prompts(options.prompts)))
-    methods = names_in(options.methods)
-    for prompt in prompts:
-        check_prompt(prompt)
-    check_methods(methods, options.pair)
+    prompts, methods = list(dict.fromkeys(read_prompts(options.prompts))), names_in(options.methods)
+    check(prompts, methods, options.pair)
     if options.trace:
         with check_write(options.trace):
             options.trace.mkdir(parents=True, exist_ok=True)
+    check_place(options.csv)
     lanes, rows = runs.lanes(methods, settings), []
-    with place_for(options.csv) if options.csv else nullcontext(), load_engine(options.pair, tell) as engine:
+    with load_engine(options.pair, tell) as engine:
         try:
             for row in runner.compare(engine, prompts, lanes, repeats=options.repeats, raw=options.raw):
                 lane = f"{row['method']:13} {row['cores']:6}"
@@ -141,36 +127,25 @@ def compare(options: argparse.Namespace) -> None:
         finally:
             # Also where a method failed or the user stopped it: what was measured before is not lost.
             if rows:
+                race = Race([], rows)
                 if options.csv:
-                    options.csv.write_text(Race([], rows).to_csv(), encoding="utf-8", errors="replace", newline="")
-                print_comparison(engine, rows, options)
+                    options.csv.write_text(race.to_csv(), encoding="utf-8", errors="replace", newline="")
+                print_comparison(engine, race, options)
 
 
-def save_trace(trace: dict, file: Path) -> None:
-    """Write one run's trace."""
-    with check_write(file):
-        file.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
+def read_prompts(source: str) -> list[str]:
+    """The first turn of each question in a file, or the one prompt itself. Raises UserError."""
+    if not source.endswith(".jsonl") and not os.path.exists(source):
+        return [source]
+    questions = questions_in(Path(source))
+    if any(not question.turns for question in questions):
+        raise UserError(f"{source} has a question without turns: write one at least.")
+    return [question.turns[0] for question in questions]
 
 
-def print_comparison(engine: Engine, rows: list[dict], options: argparse.Namespace) -> None:
-    """Print the table, and of a single prompt what makes the difference, or what disturbed the runs."""
-    disturbed = disturbance(rows)
-    lines = comparison.table(rows, disturbed=disturbed is not None)
-    agreements = comparison.against_vanilla(engine, rows)
-    titles = " ".join(f"{title:>{width}}" for title, _, width, _ in FIGURES)
-    print(f"{'method':13} {'cores':7} {'runs':>4} {titles}  equal/tie/defect")
-    for line in lines:
-        print(table_line(line, agreements))
-    explained = not disturbed and len({row["prompt"] for row in rows}) == 1
-    reasons = comparison.reasons(rows) if explained else {}
-    if disturbed:
-        print(f"\n{disturbed}")
-    for method, sentences in reasons.items():
-        print(f"\n{method}: {' '.join(sentences)}")
-    if options.json:
-        about = {"versions": runs.versions(), "cores": str(engine.pair.cores)}
-        result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
-        print(json.dumps(result | about))
+def names_in(text: str) -> list[str]:
+    """The names between commas, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
 
 
 # The table's figures: the title, name, width and digits of each.
@@ -180,21 +155,35 @@ FIGURES = (
 )  # fmt: skip
 
 
-def table_line(line: dict, agreements: list[dict]) -> str:
-    """One line of the table; "–" for a figure that could not be measured."""
-    lane = line["method"], line["cores"]
-    mine = [agreement["verdict"] for agreement in agreements if (agreement["method"], agreement["cores"]) == lane]
-    counts = "/".join(str(mine.count(verdict)) for verdict in ("equal", "tie", "defect")) if mine else ""
-    figures = " ".join(
-        f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
-        for _, name, width, digits in FIGURES
-    )
-    return f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}"
+def print_comparison(engine: Engine, race: Race, options: argparse.Namespace) -> None:
+    """Print the table, and of a single prompt what makes the difference, or what disturbed the runs.
 
-
-def names_in(text: str) -> list[str]:
-    """The names between commas, each once."""
-    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    In the table "–" stands for a figure that could not be measured.
+    """
+    disturbed = race.disturbance
+    lines = comparison.table(race.rows, disturbed=disturbed is not None)
+    agreements = comparison.against_vanilla(engine, race.rows)
+    titles = " ".join(f"{title:>{width}}" for title, _, width, _ in FIGURES)
+    print(f"{'method':13} {'cores':7} {'runs':>4} {titles}  equal/tie/defect")
+    for line in lines:
+        figures = " ".join(
+            f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
+            for _, name, width, digits in FIGURES
+        )
+        lane = line["method"], line["cores"]
+        found = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
+        counts = "/".join(str(found.count(verdict)) for verdict in ("equal", "tie", "defect")) if found else ""
+        print(f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}")
+    explained = not disturbed and len({row["prompt"] for row in race.rows}) == 1
+    reasons = comparison.reasons(race.rows) if explained else {}
+    if disturbed:
+        print(f"\n{disturbed}")
+    for method, sentences in reasons.items():
+        print(f"\n{method}: {' '.join(sentences)}")
+    if options.json:
+        about = {"versions": runs.versions(), "cores": str(engine.pair.cores)}
+        result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}
+        print(json.dumps(result | about))
 
 
 def bench(options: argparse.Namespace) -> None:
@@ -217,19 +206,15 @@ def bench(options: argparse.Namespace) -> None:
     )
     check_draft(options.pair)
     beside = [load(path) for path in options.beside]
-    interrupted = None
     with opened(options.out) as folder:
         try:
             with load_engine(options.pair, tell) as engine:
                 for progress in measure(engine, plan, folder):
                     print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
-        except KeyboardInterrupt as error:
-            interrupted = error
-        if is_results(folder.path):
-            write_report(folder.path, folder.load(), beside)
-            print(folder.path / "report.html")
-    if interrupted:
-        raise interrupted
+        finally:
+            if is_results(folder.path):
+                write_report(folder.path, folder.load(), beside)
+                print(folder.path / "report.html")
 
 
 def ship(options: argparse.Namespace) -> None:

@@ -1,7 +1,6 @@
 """Commands that make files of files, and show one."""
 
 import argparse
-import json
 import time
 import webbrowser
 from pathlib import Path
@@ -16,11 +15,11 @@ from duoviz.models.files import find_files
 from duoviz.models.progress import part_of
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
-from duoviz.trace.exports import csv_table, perfetto_events
-from duoviz.trace.reading import parse_trace, read_text
+from duoviz.trace.reading import read_trace
 
 # Seconds for which a page stays that was opened.
 DAY = 24 * 3600
+ENDINGS = {"html": ".html", "perfetto": ".perfetto.json", "csv": ".csv"}
 
 
 def show(options: argparse.Namespace) -> None:
@@ -40,25 +39,14 @@ def show(options: argparse.Namespace) -> None:
     print(page)
 
 
-ENDINGS = {"html": ".html", "perfetto": ".perfetto.json", "csv": ".csv"}
-
-
 def export(options: argparse.Namespace) -> None:
     """Write a trace in another form, and print where."""
-    text = read_text(options.trace)
-    trace = parse_trace(text, options.trace)
-    if options.to == "html":
-        from duoviz.web.replay import replay_page
-
-        content = replay_page(text)
-    else:
-        content = csv_table(trace) if options.to == "csv" else json.dumps(perfetto_events(trace), ensure_ascii=False)
-    ending = ENDINGS[options.to]
+    run, ending = notebook.Run(read_trace(options.trace)), ENDINGS[options.to]
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
     with check_write(out):
         if out.exists() and out.samefile(options.trace):
             raise UserError("--out would overwrite the trace: choose another file.")
-        out.write_text(content, encoding="utf-8", errors="replace")
+        out.write_text(notebook.RUN_FILES[ending](run), encoding="utf-8")
     print(out)
 
 

@@ -17,7 +17,7 @@ from duoviz.lab.answers import answer_line
 from duoviz.runs import row, text_of
 from duoviz.trace.exports import csv_lines, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, parse_object, read_text
+from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, read_object
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -226,7 +226,7 @@ def open(path: str | os.PathLike[str]) -> Run | Race | Results:
     path = Path(path)
     if lab.is_results(path):
         return Results(**vars(lab.load(path)))
-    value = parse_object(read_text(path), path, "trace")
+    value = read_object(path)
     if "recordings" not in value:
         return Run(checked_trace(value, path))
     race = checked_race(value, path)

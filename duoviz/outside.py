@@ -1,19 +1,18 @@
 """What comes from outside: JSON that is read within bounds, and values that are shown in a sentence."""
 
-import json
 import os
-import re
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BufferedReader
-from math import inf, isinf
+from math import inf
 from pathlib import Path
 from reprlib import Repr
-from typing import Any, BinaryIO, NoReturn
+from typing import BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
+import orjson
 from jsonschema_rs import Draft4Validator, Draft202012Validator, ValidationError
 
 # What duoviz writes is nested six levels deep.
@@ -28,11 +27,6 @@ MAX_CHARACTERS = 60
 SHORT = Repr()
 SHORT.maxlevel, SHORT.maxstring, SHORT.maxother = 2, MAX_CHARACTERS, MAX_CHARACTERS
 
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-# Only numbers with as many digits, or as large an exponent, may be more than a float holds.
-LONG = b"0" * 40
-TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
-LARGE = re.compile(rb"e\+?0*[1-9][0-9]{2}")
 QUOTE = ord('"')
 BRACES = bytes.maketrans(b"{}", b"[]")
 NO_SIGNS = bytes(set(range(256)) - set(b"[]{},"))
@@ -59,40 +53,26 @@ def open_at_once(name: str, flags: int) -> int:
 class Reader:
     """Reads JSON, and refuses what would cost much before it is parsed.
 
-    most_bytes: of each file or line; most_values, most_lines: of all that this reader reads. refuse_surrogates:
-    whether half a character (a lone surrogate) is refused, which no file and no page can hold.
+    most_bytes: of each file or line; most_values, most_lines: of all that this reader reads.
     """
 
-    def __init__(
-        self,
-        *,
-        most_bytes: int = MAX_BYTES,
-        most_values: float = MAX_VALUES,
-        most_lines: float = inf,
-        refuse_surrogates: bool = True,
-    ):
+    def __init__(self, *, most_bytes: int = MAX_BYTES, most_values: float = MAX_VALUES, most_lines: float = inf):
         self.most_bytes, self.most_values, self.most_lines = most_bytes, most_values, most_lines
-        self.refuse_surrogates = refuse_surrogates
         self.values_read = self.lines_read = 0
 
     def parse(self, text: bytes) -> object:
-        """The value of a JSON text in UTF-8, also with a mark of it; all its numbers are finite. Raises Refused."""
+        """The value of a JSON text in UTF-8, also with a mark of it. Its numbers are finite. Raises Refused."""
         bare, strings = without_strings(text)
         # A string that holds any character beyond ASCII may take four bytes for each.
         width = 1 if text.isascii() and rb"\u" not in text else 4
         self.values_read += STRING * strings + width * (len(text) - len(bare)) // CHARACTERS
         self.check_structure(bare.translate(None, NO_SIGNS))
-        may_be_infinite = LONG in bare.translate(TO_ZERO) or LARGE.search(bare.lower())
-        options: dict[str, Any] = {"parse_int": finite(int), "parse_float": finite(float)} if may_be_infinite else {}
         try:
-            value = json.loads(text.decode("utf-8-sig"), parse_constant=refuse_constant, **options)
-        except Refused:
-            raise
-        except (ValueError, RecursionError) as error:
-            raise Refused("is not JSON") from error
-        if self.refuse_surrogates and SURROGATE.search(text) and not is_text(json.dumps(value, ensure_ascii=False)):
-            raise Refused("has an invalid character (an unpaired surrogate)")
-        return value
+            return orjson.loads(text.removeprefix(BOM_UTF8))
+        except orjson.JSONDecodeError as error:
+            if "surrogate in string" in error.msg:
+                raise Refused("has an invalid character (an unpaired surrogate)") from error
+            raise Refused(f"is not JSON ({error.msg})") from error
 
     def check_structure(self, signs: bytes) -> None:
         """Count the values of a text of which only brackets and commas are left. Raises Refused."""
@@ -128,13 +108,19 @@ class Reader:
     def values(self, file: BinaryIO) -> Iterator[tuple[int, object]]:
         """(number, from 1, and value) of each line of a file that is not blank. Raises Refused."""
         for number, line in enumerate(self.lines(file), 1):
-            if not line.strip():
-                continue
-            try:
-                value = self.parse(line)
-            except Refused as error:
-                raise Refused(f"has a line {number} that {error}") from error
-            yield number, value
+            if line.strip():
+                try:
+                    yield number, self.parse(line)
+                except Refused as error:
+                    raise Refused(f"has a line {number} that {error}") from error
+
+
+def without_strings(text: bytes) -> tuple[bytes, int]:
+    """A JSON text without its strings, and how many there were."""
+    # Escapes go first: pairs of backslashes, then quotes after one. What is left of quotes ends or begins a string.
+    signs = np.frombuffer(text.replace(rb"\\", b"--").replace(rb"\"", b"--"), np.uint8)
+    quotes = signs == QUOTE
+    return signs[~(quotes | np.logical_xor.accumulate(quotes))].tobytes(), int(np.count_nonzero(quotes)) // 2
 
 
 def wrong_field(schema: Draft4Validator | Draft202012Validator, value: object) -> str | None:
@@ -145,35 +131,7 @@ def wrong_field(schema: Draft4Validator | Draft202012Validator, value: object) -
         missing = [error.kind.value] if error.kind.name == "required" else []
         path = [*error.instance_path, *missing]
         return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).removeprefix(".")
-    except ValueError:
-        # It takes no half of a character (a lone surrogate), in whose place "?" is as long.
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        return wrong_field(schema, json.loads(whole))
     return None
-
-
-def refuse_constant(name: str) -> NoReturn:
-    """For `json`: raises Refused for NaN and infinities."""
-    raise Refused(f"has {name} for a number")
-
-
-def finite(kind: type) -> Callable[[str], float]:
-    """Reads a number of this kind. Raises Refused for one that no float holds."""
-
-    def read(digits: str) -> float:
-        if isinf(float(digits)):
-            raise Refused("has a number that is too large")
-        return kind(digits)
-
-    return read
-
-
-def without_strings(text: bytes) -> tuple[bytes, int]:
-    """A JSON text without its strings, and how many there were."""
-    # Escapes go first: pairs of backslashes, then quotes after one. What is left of quotes ends or begins a string.
-    signs = np.frombuffer(text.replace(rb"\\", b"--").replace(rb"\"", b"--"), np.uint8)
-    quotes = signs == QUOTE
-    return signs[~(quotes | np.logical_xor.accumulate(quotes))].tobytes(), int(np.count_nonzero(quotes)) // 2
 
 
 def is_text(value: object) -> bool:

@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
 
@@ -72,19 +72,18 @@ def publish(
     progress: called with a fraction of 1 and a sentence. Raises UserError.
     """
     additions = read(root, name, hardware)
-    api = HfApi()
-    progress(0.0, "Asking the hub who you are")
-    with hub_errors_in_words(name, user=None):
+    api, user = HfApi(), None
+    try:
+        progress(0.0, "Asking the hub who you are")
         user = api.whoami()["name"]
-    progress(0.05, f"Preparing the Space {name} as {user}")
-    with hub_errors_in_words(name, user):
+        progress(0.05, f"Preparing the Space {name} as {user}")
         space = prepare(api, name, hardware=hardware, private=private)
-    if (hardware or hardware_of(space)) == SpaceHardware.ZERO_A10G:
-        additions = [for_zero(addition) for addition in additions]
-    progress(0.1, f"Sending what has changed of {summary(additions)}")
-    sent = {addition.path_in_repo for addition in additions}
-    gone = sorted(file for file in content(space) - sent if file.startswith(OURS))
-    commit = send(api, name, user, additions, gone)
+        if (hardware or hardware_of(space)) == SpaceHardware.ZERO_A10G:
+            additions = [*map(for_zero, additions)]
+        progress(0.1, f"Sending what has changed of {summary(additions)}")
+        commit = send(api, name, additions, content(space))
+    except (HTTPError, OSError, ValueError, RuntimeError) as error:
+        raise UserError(refusal(error, name, user)) from error
     progress(1.0, "The files were up to date" if commit == space.sha else "Sent: the hub builds and starts it now")
     return f"{api.endpoint}/spaces/{name}"
 
@@ -156,33 +155,23 @@ def content(space: SpaceInfo) -> set[str]:
     return {file.rfilename for file in space.siblings or []}
 
 
-def send(api: HfApi, name: str, user: str, additions: list[CommitOperationAdd], gone: list[str]) -> str:
-    """Bring the Space to hold `additions` and none of `gone`, in one commit, so that it never runs half of them.
+def send(api: HfApi, name: str, additions: list[CommitOperationAdd], there: set[str]) -> str:
+    """Bring the Space, which holds the files `there`, to hold `additions` and none other of our folders.
 
-    The client's `upload_folder` makes several commits, and a Space rebuilds after each.
-
-    Returns the id of the commit, the last one where nothing had changed. Raises UserError.
+    In one commit, so that it never runs half of them: the client's `upload_folder` makes several, and a Space rebuilds
+    after each. Returns the id of the commit, the last one where nothing had changed.
     """
     # `models.hub` downloads without Xet, the hub's own transfer; an upload goes as the environment says.
     constants.HF_HUB_DISABLE_XET = os.environ.get("HF_HUB_DISABLE_XET", "").upper() in constants.ENV_VARS_TRUE_VALUES
-    # The client's bars of bytes are for a terminal; in a log they would be hundreds of lines.
-    bars = nullcontext() if sys.stderr.isatty() else disable_progress_bars()
+    gone = sorted(file for file in there - {each.path_in_repo for each in additions} if file.startswith(OURS))
     operations = [*(CommitOperationDelete(file, is_folder=False) for file in gone), *additions]
-    with hub_errors_in_words(name, user), bars:
+    # The client's bars of bytes are for a terminal; in a log they would be hundreds of lines.
+    with nullcontext() if sys.stderr.isatty() else disable_progress_bars():
         return api.create_commit(name, operations, repo_type="space", commit_message=f"duoviz {__version__}").oid
 
 
-@contextmanager
-def hub_errors_in_words(name: str, user: str | None) -> Iterator[None]:
-    """Raise UserError for what the hub or the way to it refuses; user: None before the hub knows the token."""
-    try:
-        yield
-    except (HTTPError, OSError, ValueError, RuntimeError) as error:
-        raise UserError(refusal(error, name, user)) from error
-
-
 def refusal(error: BaseException, name: str, user: str | None) -> str:
-    """Why the hub does not do what it was asked; see `hub_errors_in_words`."""
+    """Why the hub, or the way to it, does not do what it was asked; user: None before the hub knows the token."""
     if isinstance(error, LocalTokenNotFoundError):
         return NOT_LOGGED_IN
     if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError | HfHubHTTPError):

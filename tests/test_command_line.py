@@ -23,9 +23,7 @@ def test_generate_prints_one_json_object_last(capsys, tmp_path):
     file = tmp_path / "run.duoviz.json"
     assert main(["generate", "hello", "--max-new-tokens", "12", "--json", "--trace", str(file)]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert set(result) >= {"text", "token_ids", "settings", "metrics"}
-    timed = {"tps", "ttft", "overlap", "idle_target", "idle_draft"}
-    assert timed | {"tau", "acceptance", "yield", "new_tokens", "target_forwards"} <= set(result["metrics"])
+    assert set(result) == {"text", "token_ids", "stopped", "settings", "metrics"}
     assert len(result["token_ids"]) == 12 and result["settings"]["method"] == "duodecoding"
     assert json.loads(file.read_text())["end"]["text"] == result["text"]
 
@@ -38,15 +36,14 @@ def test_without_a_run_no_trace_file_stays_and_nothing_else_goes(capsys, tmp_pat
     assert [file.name for file in tmp_path.iterdir()] == ["old.json"] and full.read_text() == "mine"
 
 
-def test_sampling_options_reach_the_run(capsys):
-    def text(*options):
-        assert main(["generate", "hello", "--max-new-tokens", "20", "--json", *options]) == 0
-        return json.loads(capsys.readouterr().out.splitlines()[-1])["token_ids"]
-
-    sampled = ["--temperature", "1.1", "--top-k", "12", "--top-p", "0.9", "--seed", "4"]
-    assert text(*sampled) == text(*sampled, "--method", "vanilla") != text()
-    assert text(*sampled) != text(*sampled[:-1], "5")
-    assert len(text(*sampled, "--acceptance", "rejection")) == 20
+def test_options_reach_the_run(capsys):
+    options = ["--temperature", "1.1", "--top-k", "12", "--top-p", "0.9", "--seed", "4", "--acceptance", "rejection"]
+    assert main(["generate", "hello", "--max-new-tokens", "2", "--method", "speculative", "--json", *options]) == 0
+    settings = json.loads(capsys.readouterr().out.splitlines()[-1])["settings"]
+    asked = {"temperature": 1.1, "top_k": 12, "top_p": 0.9, "seed": 4, "acceptance": "rejection"}
+    assert asked | {"method": "speculative", "raw": False} == {
+        name: settings[name] for name in [*asked, "method", "raw"]
+    }
 
 
 def test_compare_asks_the_first_turn_of_each_question_and_a_method_named_twice_once(capsys, tmp_path):
@@ -105,16 +102,6 @@ def test_a_method_that_fails_leaves_the_table_of_those_that_ran(capsys, monkeypa
     assert [line.split()[:2] for line in told.out.splitlines()[1:]] == [["vanilla", "auto"], ["vanilla", "target"]]
 
 
-@pytest.mark.parametrize(
-    "content", [b"one\r\n\n two\n", b"\xef\xbb\xbfone\ntwo", b'{"turns": ["one"]}\n{"turns": ["two"]}'], ids=str
-)
-def test_prompts_stand_on_the_lines_of_a_text(content, tmp_path):
-    file = tmp_path / "prompts.txt"
-    file.write_bytes(content)
-    assert commands.read_prompts(str(file)) == ["one", "two"]
-    assert commands.read_prompts(f"{file}x") == [f"{file}x"]
-
-
 @pytest.mark.parametrize("typed", ["é prompt\n", "\ufeffé prompt\r\n", "é prompt"])
 def test_a_prompt_from_standard_input(typed, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(typed.encode())))
@@ -133,7 +120,6 @@ def test_a_prompt_from_standard_input(typed, monkeypatch, capsys):
         (["generate", "x" * 700], "too long"),
         (["generate", "hi", "--temperature", "2.5"], "Temperature: enter 0 (greedy) or a number from 1e-05 to 2"),
         (["generate", "hi", "--budget", "9" * 5000], "Draft budget γ (budget): enter auto or a whole number from 1 to"),
-        (["generate", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["compare", "--prompts", "hi\udcff"], "The prompt contains an invalid character (an unpaired surrogate)"),
         (["generate", "hi", "--method", "magic"], "no method named"),
         (["generate", "hi", "--trace", "/no/such/folder/x.json"], "cannot be written"),

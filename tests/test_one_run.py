@@ -87,19 +87,6 @@ def test_who_comes_while_a_run_computes_in_another_thread_is_told(expected, use)
         assert run.result() == expected[PROMPTS[0]]
 
 
-def test_no_run_begins_within_a_step_of_another(expected):
-    engine, told = tiny_engine(), []
-
-    def stopped():
-        with pytest.raises(UserError) as error:
-            USES["a run"](engine)
-        told.append(str(error.value))
-        return False
-
-    assert text(runner.stream(engine, "vanilla", PROMPTS[0], SETTINGS, stopped=stopped)) == expected[PROMPTS[0]]
-    assert "busy with another run" in told[0]
-
-
 @pytest.mark.parametrize("use", USES)
 def test_what_uses_the_models_ends_a_suspended_run(engine, use):
     suspended = begun(engine, "duodecoding")

@@ -46,7 +46,7 @@ def test_every_command_has_help_in_any_encoding(encoded):
     assert printed().count("usage: ") == len(HELP) and r"\u03b3" in printed()
 
 
-@pytest.mark.parametrize("letter", ["γ", "🦙", "\x9d", "\ud800"])
+@pytest.mark.parametrize("letter", ["🦙", "\ud800"])
 def test_json_is_json_in_any_encoding(letter, encoded, monkeypatch):
     printed = encoded()
     monkeypatch.setattr("tests.tiny.DigitTokenizer.decode", lambda tokenizer, ids, **options: letter * len(ids))

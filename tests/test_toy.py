@@ -17,7 +17,7 @@ from duoviz.lab.results import load, opened
 from duoviz.options import parser
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import csv_table, perfetto_events
-from duoviz.trace.reading import parse_trace
+from duoviz.trace.reading import checked_trace
 from tests.tiny import tiny_engine
 from tests.toy import TOY
 
@@ -50,8 +50,7 @@ def test_the_trace_its_exports_and_the_sentences():
     assert [token["id"] for step in trace["iterations"] for token in step["committed"]] == [
         token["id"] for step in vanilla["iterations"] for token in step["committed"]
     ]
-    text = json.dumps(trace)
-    assert parse_trace(text, "toy")["header"]["about"]["title"] == "Again"
+    assert checked_trace(json.loads(json.dumps(trace)), "toy")["header"]["about"]["title"] == "Again"
     assert csv_table(trace).count("\n") == len(trace["iterations"]) + 1 and perfetto_events(trace)
     assert any("proposed" in sentence for sentence in explain(("Vanilla", "Again"), (vanilla, trace)))
 
@@ -59,10 +58,11 @@ def test_the_trace_its_exports_and_the_sentences():
 def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch):
     trace = trace_of("again")
     monkeypatch.delitem(METHODS, "again")
-    assert parse_trace(json.dumps(trace), "toy")["header"]["method"] == "again"
+    trace = json.loads(json.dumps(trace))
+    assert checked_trace(trace, "toy")["header"]["method"] == "again"
     del trace["header"]["about"]
     with pytest.raises(UserError, match='"header.method" is missing or wrong'):
-        parse_trace(json.dumps(trace), "toy")
+        checked_trace(trace, "toy")
 
 
 def test_the_lab(tmp_path):

@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from duoviz.decoding import METHODS
-from duoviz.trace.metrics import busy_seconds, forward_seconds, metrics, proposals
+from duoviz.trace.metrics import forward_seconds, metrics, proposals
 
 # A gain below this is not worth a word.
 NOTICEABLE = 1.03
@@ -38,22 +38,21 @@ class Side(NamedTuple):
         """Whether the method proposes tokens at all."""
         return bool(METHODS[self.header["method"]].proposers)
 
+    def busy(self, model: str) -> float:
+        """Seconds in which a model worked."""
+        return self.figures["wall"] * (1 - self.figures[f"idle_{model}"])
+
 
 def explain(names: Sequence[str], traces: Sequence[dict]) -> list[str]:
     """What made the difference, where the time went, and what a GPU would change; both wrote something.
 
     Every figure is the traces'.
     """
+    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
+    slow, fast = sorted(sides, key=lambda side: side.figures["tps"])
     # Where one side proposes tokens, it is the one to talk about; of two such, the slower.
-    fast, slow = sides_of(names, traces)
     subject, other = sorted((slow, fast), key=lambda side: not side.proposes)
     return [*filter(None, (result(fast, slow), time_spent(subject, other), estimate(subject)))]
-
-
-def sides_of(names: Sequence[str], traces: Sequence[dict]) -> list[Side]:
-    """The faster one first."""
-    sides = [Side(name, trace, metrics(trace)) for name, trace in zip(names, traces, strict=True)]
-    return sorted(sides, key=lambda side: side.figures["tps"], reverse=True)
 
 
 def result(fast: Side, slow: Side) -> str:
@@ -81,7 +80,7 @@ def change(ratio: float, more: str, less: str) -> str:
 
 def time_spent(subject: Side, other: Side) -> str:
     """Where the wall time of the side that proposes went."""
-    (computed, _), wall = busy_seconds(subject.trace), subject.figures["wall"]
+    computed, wall = subject.busy("target"), subject.figures["wall"]
     waited = subject.figures["lost_waiting"] if subject.header["draft"] else 0
     text = f"{subject.name} took {duration(wall)}: its target computed for {duration(computed)}"
     if waited:
@@ -94,37 +93,35 @@ def time_spent(subject: Side, other: Side) -> str:
 
 def drafts_work(side: Side) -> str:
     """How much of the draft's work was wasted, by cause; of a tree that lives on, what was used."""
-    outcomes = [iteration["verdict"]["outcome"] for iteration in side.trace["iterations"]]
-    _, drafting = busy_seconds(side.trace)
+    drafting = duration(side.busy("draft"))
     if side.figures["lost_miss"] is None:
         written = [token["source"] for iteration in side.trace["iterations"] for token in iteration["committed"]]
         return (
-            f"The draft worked for {duration(drafting)}: {written.count('draft')} of the "
+            f"The draft worked for {drafting}: {written.count('draft')} of the "
             f"{count(len(written), 'token')} written are its guesses."
         )
+    outcomes = [iteration["verdict"]["outcome"] for iteration in side.trace["iterations"]]
     causes = [
-        f"{count(outcomes.count(cause), cause)} ({meaning})"
-        for cause, meaning in CAUSES.items()
-        if outcomes.count(cause)
+        f"{count(outcomes.count(cause), cause)} ({meaning})" for cause, meaning in CAUSES.items() if cause in outcomes
     ]
     if not causes:
-        return f"None of the draft's {duration(drafting)} was wasted."
+        return f"None of the draft's {drafting} was wasted."
     wasted = sum(side.figures[f"lost_{cause}"] for cause in CAUSES)
-    return f"{duration(wasted)} of the draft's {duration(drafting)} was wasted: {', '.join(causes)}."
+    return f"{duration(wasted)} of the draft's {drafting} was wasted: {', '.join(causes)}."
 
 
 def proposals_used(side: Side) -> str:
     """How often there was something to propose, and how much of it became text."""
     iterations = side.trace["iterations"]
     with_any = sum(iteration["verdict"]["outcome"] != "none" for iteration in iterations)
-    used = sum(token["source"] != "target" for iteration in iterations for token in iteration["committed"])
-    many = count(proposals(iterations), "token")
+    many, used = count(proposals(iterations), "token"), side.figures["accepted"]
     return f" It proposed {many} in {with_any} of {len(iterations)} iterations; {used} became text."
 
 
 def forwards(subject: Side, other: Side) -> str:
     """What made the target's forwards longer: fewer cores, else more rows."""
-    mine, theirs = (short_device(side.header["target"]["device"]) for side in (subject, other))
+    # A device's label without the processor's name.
+    mine, theirs = (re.sub(r" \(.*\)$", "", side.header["target"]["device"]) for side in (subject, other))
     usual = forward_seconds(other.trace, rows=1)
     if mine != theirs and usual and (single := forward_seconds(subject.trace, rows=1)):
         return (
@@ -151,11 +148,6 @@ def estimate(side: Side) -> str:
         f"Estimate: with the target on a GPU, where rows are nearly free, the same {what} would give up to "
         f"{side.figures['tau']:.2f} times vanilla's speed. A GPU's own times would change how much is drafted."
     )
-
-
-def short_device(label: str) -> str:
-    """A device's label without the processor's name."""
-    return re.sub(r" \(.*\)$", "", label)
 
 
 def count(number: int, word: str) -> str:

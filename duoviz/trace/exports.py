@@ -3,7 +3,6 @@ for Perfetto; and values as CSV."""
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from duoviz.errors import UserError
@@ -39,46 +38,18 @@ def csv_table(trace: dict) -> str:
 
 
 def iteration_rows(trace: dict) -> list[dict]:
-    """The lines of the table, by column."""
+    """A line for each iteration, by column; DuoTree's say how its draft worked."""
     unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)
     is_tree = trace["header"]["method"] == "duotree"
-    return [
-        iteration_row(each) | unknown | ({"mode": tree_mode(each)} if is_tree else {}) for each in trace["iterations"]
-    ]
+    return [iteration_row(each) | unknown | (tree_mode(each) if is_tree else {}) for each in trace["iterations"]]
 
 
-def tree_mode(iteration: dict) -> str | None:
-    """How DuoTree's draft worked in an iteration: with the target, or before it; None where it did not work."""
-    if iteration["index"] == 0 or not iteration["draft"]:
-        return None if iteration["index"] else "prefill"
-    beside = any(step["end"] > iteration["target"]["start"] for step in iteration["draft"])
-    return "parallel" if beside else "sequential"
-
-
-def token_rows(trace: dict) -> list[dict]:
-    """A line for each token of the text, by column; q and p: its probability to what drafted it and to the target."""
-    known = timed(trace)
-    return [
-        {
-            "iteration": iteration["index"],
-            "id": token["id"],
-            "text": token["text"],
-            "source": token["source"],
-            "sync": iteration["sync"] if known else None,
-            **{name: node and node[name] for name in ("q", "p")},
-            "gap": token["gap"],
-        }
-        for iteration in trace["iterations"]
-        for token, node in chosen(iteration)
-    ]
-
-
-def chosen(iteration: dict) -> Iterator[tuple[dict, dict | None]]:
-    """The tokens committed in an iteration, each with its node in a tree where there is one."""
-    nodes = [node for node in iteration["checked"] + iteration["drafted"] if node["status"] in CHOSEN]
-    for token in iteration["committed"]:
-        at = next((at for at, node in enumerate(nodes) if node["id"] == token["id"]), None)
-        yield token, None if at is None else nodes.pop(at)
+def tree_mode(iteration: dict) -> dict:
+    """Whether DuoTree's draft worked with the target or before it; None where it did not work."""
+    ends = [step["end"] for step in iteration["draft"]]
+    if iteration["index"] == 0 or not ends:
+        return {"mode": None if iteration["index"] else "prefill"}
+    return {"mode": "parallel" if max(ends) > iteration["target"]["start"] else "sequential"}
 
 
 def iteration_row(iteration: dict) -> dict:
@@ -99,18 +70,42 @@ def iteration_row(iteration: dict) -> dict:
         "longest": iteration.get("longest"),
         "theta": iteration["theta"],
         "k": iteration["sequences"],
-        "checked": proposed(iteration["checked"]),
-        "drafted": proposed(iteration["drafted"]),
+        **{
+            tree: sum(node["status"] not in NOT_PROPOSED for node in iteration[tree]) for tree in ("checked", "drafted")
+        },
         **{name: verdict[name] for name in ("outcome", "tested", "accepted", "sequence")},
         "new_tokens": len(committed),
         "from_target": sum(token["source"] == "target" for token in committed),
-        "text": "".join(token["text"] for token in committed),
+        "text": text_of(iteration),
     }
 
 
-def proposed(nodes: list[dict]) -> int:
-    """How many tokens of a tree were proposals."""
-    return sum(node["status"] not in NOT_PROPOSED for node in nodes)
+def text_of(iteration: dict) -> str:
+    return "".join(token["text"] for token in iteration["committed"])
+
+
+def token_rows(trace: dict) -> list[dict]:
+    """A line for each token of the text, by column; q and p: its probability to what drafted it and to the target."""
+    known = timed(trace)
+    return [
+        {
+            "iteration": iteration["index"],
+            **{name: token[name] for name in ("id", "text", "source")},
+            "sync": iteration["sync"] if known else None,
+            **{name: node and node[name] for name in ("q", "p")},
+            "gap": token["gap"],
+        }
+        for iteration in trace["iterations"]
+        for token, node in chosen(iteration)
+    ]
+
+
+def chosen(iteration: dict) -> Iterator[tuple[dict, dict | None]]:
+    """The tokens committed in an iteration, each with its node in a tree where there is one."""
+    nodes = [node for node in iteration["checked"] + iteration["drafted"] if node["status"] in CHOSEN]
+    for token in iteration["committed"]:
+        at = next((at for at, node in enumerate(nodes) if node["id"] == token["id"]), None)
+        yield token, None if at is None else nodes.pop(at)
 
 
 def perfetto_events(trace: dict) -> list[dict]:
@@ -121,43 +116,29 @@ def perfetto_events(trace: dict) -> list[dict]:
     if not timed(trace):
         raise UserError("This run's times are not known, so it has no timeline.")
     header = trace["header"]
-    names = [named("process_name", 0, {"name": f"duoviz {header['method']}"})]
+    events = [named("process_name", 0, name=f"duoviz {header['method']}")]
     for lane, thread in (("target", 1), ("draft", 2)):
         if header[lane]:
-            names.append(named("thread_name", thread, {"name": f"{lane.capitalize()} · {header[lane]['device']}"}))
-            names.append(named("thread_sort_index", thread, {"sort_index": thread}))
-    return names + [event for iteration in trace["iterations"] for event in iteration_events(iteration)]
+            events.append(named("thread_name", thread, name=f"{lane.capitalize()} · {header[lane]['device']}"))
+            events.append(named("thread_sort_index", thread, sort_index=thread))
+    for each in trace["iterations"]:
+        facts = {"iteration": each["index"], "rows": each["target"]["rows"], "committed": text_of(each)}
+        facts |= {"outcome": each["verdict"]["outcome"], "gamma": each["budget"], "longest": each.get("longest")}
+        facts |= {"theta": each["theta"], "k": each["sequences"]}
+        known = {name: value for name, value in facts.items() if value is not None}
+        events.append(complete("target", 1, each["target"], "target forward", known))
+        for step in each["draft"]:
+            drafted = {"iteration": each["index"], "tokens": step["tokens"]}
+            events.append(complete("draft", 2, step, "draft step", drafted))
+    return events
 
 
-def named(name: str, thread: int, arguments: dict) -> dict:
+def named(event: str, thread: int, **arguments: object) -> dict:
     """A metadata event, which names a process or a thread."""
-    return {"name": name, "ph": "M", "pid": 1, "tid": thread, "args": arguments}
+    return {"name": event, "ph": "M", "pid": 1, "tid": thread, "args": arguments}
 
 
-def iteration_events(iteration: dict) -> list[dict]:
-    """An iteration's target forward and draft steps."""
-    target, verdict = iteration["target"], iteration["verdict"]
-    facts = {
-        "iteration": iteration["index"],
-        "rows": target["rows"],
-        "committed": "".join(token["text"] for token in iteration["committed"]),
-        "outcome": verdict["outcome"],
-    }
-    own = {"gamma": "budget", "longest": "longest", "theta": "theta", "k": "sequences"}
-    facts |= {name: iteration[field] for name, field in own.items() if iteration.get(field) is not None}
-    steps = [
-        complete("draft", 2, step, "draft step", {"iteration": iteration["index"], "tokens": step["tokens"]})
-        for step in iteration["draft"]
-    ]
-    return [complete("target", 1, target, "target forward", facts), *steps]
-
-
-def complete(lane: str, thread: int, span: dict, name: str, arguments: dict) -> dict:
+def complete(lane: str, thread: int, span: dict, event: str, arguments: dict) -> dict:
     """An event with a beginning and a duration."""
-    times = {"ts": micro(span["start"]), "dur": micro(span["end"] - span["start"])}
-    return {"name": name, "cat": lane, "ph": "X"} | times | {"pid": 1, "tid": thread, "args": arguments}
-
-
-def micro(seconds: float) -> float:
-    """Microseconds with three digits after the point, rounded as the page does."""
-    return math.floor(1e6 * seconds * 1000 + 0.5) / 1000
+    times = {"ts": round(1e6 * span["start"], 3), "dur": round(1e6 * (span["end"] - span["start"]), 3)}
+    return {"name": event, "cat": lane, "ph": "X", **times, "pid": 1, "tid": thread, "args": arguments}

@@ -93,12 +93,6 @@ def busy(iterations: Sequence[dict]) -> tuple[list[Interval], list[Interval]]:
     return target, [(step["start"], step["end"]) for iteration in iterations for step in iteration["draft"]]
 
 
-def busy_seconds(trace: dict) -> tuple[float, float]:
-    """How long the target was busy, and how long the draft."""
-    target, draft = busy(trace["iterations"])
-    return total(target), total(draft)
-
-
 def lost(iterations: list[dict]) -> dict:
     """Seconds lost by cause, with a draft model.
 

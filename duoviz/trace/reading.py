@@ -16,14 +16,13 @@ texts; in older traces that was adjusted to how often such tokens were right in 
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
 from duoviz.outside import Reader, Refused, wrong_field
-
-MAX_FILE_BYTES = 50_000_000
 
 
 def read_schema(name: str) -> dict:
@@ -39,84 +38,32 @@ TRACE = Draft202012Validator(SCHEMA, mask="")
 RACE = Draft202012Validator(read_schema("race.schema.json"), mask="")
 
 
-def faults(iteration: dict) -> Iterator[str]:
-    """Where in an iteration a forward ends before it starts, or a parent comes after its node.
-
-    A node whose parents all come first is not its own ancestor.
-    """
-    target, steps, checked = iteration["target"], iteration["draft"], iteration["checked"]
-    if target["end"] < target["start"]:
-        yield ".target.end"
-    yield from (f".draft[{i}].end" for i, step in enumerate(steps) if step["end"] < step["start"])
-    for name, before in (("checked", 0), ("drafted", 0), ("rest", len(checked))):
-        nodes = enumerate(iteration.get(name, []))
-        yield from (f".{name}[{i}].parent" for i, node in nodes if node["parent"] >= before + i)
+def read_trace(path: Path) -> dict:
+    """The trace in a file. Raises UserError."""
+    return checked_trace(read_object(path), path)
 
 
-def out_of_order(iterations: list[dict]) -> str | None:
-    """Where iterations break a rule: their numbers and times go on, and their text is not too long."""
-    sync = written = 0
-    for i, iteration in enumerate(iterations):
-        if fault := next(faults(iteration), None):
-            return f"iterations[{i}]{fault}"
-        written += sum(A_TOKEN + len(token["text"]) for token in iteration["committed"])
-        if iteration["index"] != i or iteration["sync"] < sync or written > MAX_WRITTEN:
-            return f"iterations[{i}]"
-        sync = iteration["sync"]
-    return None
-
-
-def wrong_in_trace(value: dict) -> str | None:
-    """Where in a value something is not as in a trace; None where all is."""
-    if wrong := wrong_field(TRACE, value):
-        return wrong
-    # A method that this version does not know must say itself how it is shown.
-    known = "about" in value["header"] or value["header"]["method"] in METHODS
-    return out_of_order(value["iterations"]) if known else "header.method"
-
-
-def read_text(path: Path) -> str:
-    """A trace file's text. Raises UserError."""
+def read_object(path: Path) -> dict:
+    """The JSON object in a file that should be a trace, or a race. Raises UserError."""
     try:
         if not path.is_file():
             raise UserError(f"There is no file {path}: check the name.")
-        if (size := path.stat().st_size) > MAX_FILE_BYTES:
-            most = MAX_FILE_BYTES // 1_000_000
-            raise UserError(f"{path} has {-(-size // 1_000_000)} MB, and a trace may have at most {most} MB.")
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"{path} cannot be read: it is not a text file, or you may not open it.") from error
-
-
-def parse_trace(text: str, name: object) -> dict:
-    """The trace that a file's text holds; name: what to call the file. Raises UserError."""
-    return checked_trace(parse_object(text, name, "trace"), name)
-
-
-def parse_object(text: str, name: object, kind: str) -> dict:
-    """The JSON object that a file's text holds; kind: what the file should be. Raises UserError."""
-    try:
-        # Exports replace half a character as they write it.
-        value = Reader(refuse_surrogates=False).parse(text.encode("utf-8", "surrogatepass"))
+        with path.open("rb") as file:
+            value = Reader().file(file)
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.") from error
     except Refused as error:
-        raise UserError(f"{name} is not a {kind}: it {error}.") from error
+        raise UserError(f"{path} is not a trace: it {error}.") from error
     if not isinstance(value, dict):
-        raise UserError(f"{name} is not a {kind}: it is not a JSON object.")
+        raise UserError(f"{path} is not a trace: it is not a JSON object.")
     return value
 
 
-def check_schema(schema: object, name: object) -> None:
-    """Raise UserError for a file that another version wrote."""
-    if isinstance(schema, int | float) and not isinstance(schema, bool) and schema == int(schema) != SCHEMA_VERSION:
-        remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
-        raise UserError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
-
-
 def checked_trace(value: dict, name: object) -> dict:
-    """The value, which is a trace. Raises UserError."""
+    """The value, which is a trace; name: what to call it in errors. Raises UserError."""
     header = value.get("header")
     check_schema(header.get("schema") if isinstance(header, dict) else None, name)
-    if (wrong := wrong_in_trace(value)) is not None:
+    if wrong := wrong_in_trace(value):
         raise UserError(f'{name} is not a trace: "{wrong}" is missing or wrong.')
     if not value["iterations"]:
         raise UserError(f"{name} has no iterations, so there is nothing to show.")
@@ -126,13 +73,44 @@ def checked_trace(value: dict, name: object) -> dict:
 def checked_race(value: dict, name: object) -> dict:
     """The value, which is a race of which every run is a trace. Raises UserError."""
     check_schema(value.get("schema"), name)
-    if (wrong := wrong_field(RACE, value)) is not None:
+    if wrong := wrong_field(RACE, value):
         raise UserError(f'{name} is not a race: "{wrong}" is missing or wrong.')
     for number, recording in enumerate(value["recordings"], 1):
         checked_trace(recording["trace"], f"Run {number} of {name}")
     return value
 
 
-def read_trace(path: Path) -> dict:
-    """The trace in a file. Raises UserError."""
-    return parse_trace(read_text(path), path)
+def check_schema(schema: Any, name: object) -> None:
+    """Raise UserError for a file that another version wrote."""
+    if type(schema) in (int, float) and schema == int(schema) != SCHEMA_VERSION:
+        remedy = ": it needs a newer duoviz" if schema > SCHEMA_VERSION else ""
+        raise UserError(f"{name} has schema {schema:g}, and this duoviz reads schema {SCHEMA_VERSION}{remedy}.")
+
+
+def wrong_in_trace(value: dict) -> str | None:
+    """Where in a value something is not as in a trace; None where all is."""
+    if wrong := wrong_field(TRACE, value):
+        return wrong
+    # A method that this version does not know must say itself how it is shown.
+    known = "about" in value["header"] or value["header"]["method"] in METHODS
+    return next(faults(value["iterations"]), None) if known else "header.method"
+
+
+def faults(iterations: list[dict]) -> Iterator[str]:
+    """Where iterations break a rule: a forward ends before it starts, a parent comes after its node, numbers or times
+    do not go on, or the text is too long.
+
+    A node whose parents all come first is not its own ancestor.
+    """
+    sync = written = 0
+    for i, each in enumerate(iterations):
+        place, trees = f"iterations[{i}]", {"checked": 0, "drafted": 0, "rest": len(each["checked"])}
+        spans = {"target": each["target"]} | {f"draft[{j}]": step for j, step in enumerate(each["draft"])}
+        yield from (f"{place}.{name}.end" for name, span in spans.items() if span["end"] < span["start"])
+        for name, before in trees.items():
+            nodes = enumerate(each.get(name, []))
+            yield from (f"{place}.{name}[{j}].parent" for j, node in nodes if node["parent"] >= before + j)
+        written += sum(A_TOKEN + len(token["text"]) for token in each["committed"])
+        if each["index"] != i or each["sync"] < sync or written > MAX_WRITTEN:
+            yield place
+        sync = each["sync"]

@@ -9,7 +9,7 @@ from duoviz.decoding.method import DRAFT
 from duoviz.errors import UserError
 from duoviz.trace.exports import csv_table, perfetto_events
 from duoviz.trace.metrics import OF_TIME, metrics
-from duoviz.trace.reading import parse_trace
+from duoviz.trace.reading import checked_trace
 from tests.tiny import DigitTokenizer
 
 
@@ -28,7 +28,7 @@ def test_what_became_of_a_tree_follows_from_what_was_committed():
     tree = [Drafted(id=8, q=0.5), Drafted(id=9), Drafted(id=6, parent=-1, p=0.25), Drafted(id=3, parent=2)]
     made.add([6, 5], drafted=tree, accepted=1, target_seconds=(10.7, 11.0), draft_seconds=[(10.5, 10.6), (10.6, 10.7)])
     made.add([2, 2], drafted=[Drafted(id=2), Drafted(id=2)], accepted=2, target_seconds=(11.0, 12.0))
-    trace = parse_trace(json.dumps(made.trace(stopped="context")), "it")
+    trace = checked_trace(json.loads(json.dumps(made.trace(stopped="context"))), "it")
     assert nodes(trace["iterations"][1]) == [
         (8, -1, "discarded"), (9, 0, "discarded"), (6, -1, "accepted"), (3, 2, "rejected"), (5, 2, "correction"),
     ]  # fmt: skip
@@ -43,7 +43,7 @@ def test_times_that_are_not_known_are_no_figures():
     made = builder(proposer=DRAFT)
     made.add([7])
     made.add([8, 3], drafted=[Drafted(id=8)], accepted=1)
-    trace = parse_trace(json.dumps(made.trace()), "it")
+    trace = checked_trace(json.loads(json.dumps(made.trace())), "it")
     figures = metrics(trace)
     assert not any(figures[name] is not None for name in OF_TIME) and figures["tau"] == 1.5
     row = csv_table(trace).splitlines()[1].split(",")

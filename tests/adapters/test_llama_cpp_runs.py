@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import parse_trace
+from duoviz.trace.reading import checked_trace
 from tests.models.small_gguf import write_gguf
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed: it is no requirement")
@@ -75,7 +75,7 @@ def test_the_ids_are_the_engines_own_and_the_counts_those_of_its_calls(kind, tmp
     with watch(llm) as traces:
         assert written(llm, temp=0.0) == untouched == alone
     assert "eval" not in vars(llm) and llm.draft_model is draft
-    trace = parse_trace(json.dumps(traces[0]), "it")
+    trace = checked_trace(json.loads(json.dumps(traces[0])), "it")
     iterations = trace["iterations"]
     assert [token["id"] for each in iterations for token in each["committed"]] == alone
     assert trace["header"]["method"] == f"llama.cpp {kind}"
@@ -100,5 +100,5 @@ def test_a_sampled_completion_and_a_failed_one(tmp_path):
         with pytest.raises(ValueError, match="exceed context window"):
             llm([2] * 400, max_tokens=2)
     assert len(traces) == 1
-    figures = metrics(parse_trace(json.dumps(traces[0]), "it"))
+    figures = metrics(checked_trace(json.loads(json.dumps(traces[0])), "it"))
     assert figures["new_tokens"] == made["usage"]["completion_tokens"] > 0 < figures["ttft"] < figures["wall"]

@@ -11,7 +11,7 @@ from duoviz.adapters.transformers_runs import watch
 from duoviz.errors import UserError
 from duoviz.trace.exports import csv_table
 from duoviz.trace.metrics import metrics
-from duoviz.trace.reading import parse_trace
+from duoviz.trace.reading import checked_trace
 from tests.models.folders import llama, neox, tokenizer
 
 PROMPTS = ["the cat sat", "a dog ran over the hill and saw the dog", "rivers flow into the sea and the sea and"]
@@ -52,7 +52,7 @@ def test_the_ids_are_those_of_an_untouched_generate_and_the_trace_holds_them(pai
             seen = generated(seed, ids)
             assert "generate" in vars(target) and torch.equal(seen, untouched[seed])
             new = seen[0, ids.shape[1] :].tolist()
-            trace = parse_trace(json.dumps(traces[-1]), "it")
+            trace = checked_trace(json.loads(json.dumps(traces[-1])), "it")
             assert [token["id"] for each in trace["iterations"] for token in each["committed"]] == new
             figures = metrics(trace)
             assert figures["new_tokens"] == len(new) and 0 < figures["ttft"] <= figures["wall"]

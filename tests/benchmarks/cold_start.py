@@ -2,18 +2,15 @@
 
     python -m tests.benchmarks.cold_start [--rounds 3] [--space] [--folder DIR]
 
-The server is started as the README does it, and asked for a run as soon as it answers. The parts are what the command
-line tells while it does the same. With --space the server is as near to a Space as one machine comes: the files that
-`python -m duoviz space` would send, and no others, read-only; a new virtual environment of their requirements.txt; uid
-1000 (where this is root, it keeps the right to read); the port of a Space, or another where it is taken. That needs a
-few GB in --folder (default: the temporary folder), and the package index.
+The server is started as the README does it, and asked for a run as soon as it answers. With --space it is as near to a
+Space as one machine comes: the files that `python -m duoviz space` would send, and no others, read-only; a new virtual
+environment of their requirements.txt; uid 1000 (where this is root, it keeps the right to read); the port of a Space,
+or another where it is taken. That needs a few GB in --folder (default: the temporary folder), and the package index.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +20,7 @@ from statistics import median
 from gradio_client import Client
 
 from duoviz import runner
-from tests.app import ROOT, free_port, served
+from tests.app import free_port, served
 from tests.benchmarks.harness import arguments, seconds
 from tests.e2e.embedded.as_a_space import read_only_copy, space_served
 
@@ -55,30 +52,6 @@ def server_times(serve: Callable) -> dict[str, float]:
     return times | {"end of that run, and of the server": time.perf_counter() - start}
 
 
-def command_times(cache: Path) -> dict[str, float]:
-    """Seconds of each part that the command line tells of, in order; the last ends with the first token."""
-    command = [sys.executable, "-m", "duoviz", "generate", PROMPT, "--max-new-tokens", "8"]
-    around, pipe = os.environ | FRESH | {"DUOVIZ_CACHE": str(cache)}, subprocess.PIPE
-    told = [(time.perf_counter(), "importing")]
-    with subprocess.Popen(command, cwd=ROOT, env=around, text=True, stdout=pipe, stderr=pipe) as process:
-
-        def listen() -> None:
-            for line in process.stderr:
-                if line[:4].strip().endswith("%"):
-                    told.append((time.perf_counter(), line[5:].strip().partition(",")[0]))
-
-        listener = threading.Thread(target=listen)
-        listener.start()
-        process.stdout.read(1)
-        told.append((time.perf_counter(), ""))
-        process.stdout.read()
-        listener.join()
-    parts: dict[str, float] = {}
-    for (begin, part), (end, _) in zip(told, told[1:], strict=False):
-        parts[part] = parts.get(part, 0.0) + end - begin
-    return parts
-
-
 def environment_of(source: Path, venv: Path) -> Path:
     """The interpreter of a new virtual environment with what a Space's requirements.txt names."""
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
@@ -100,7 +73,7 @@ def main() -> None:
             place = base / str(number)
             place.mkdir()
             for rounds in found.values():
-                rounds.append(server_times(start(place)) | command_times(place / "command"))
+                rounds.append(server_times(start(place)))
     print(runner.versions())
     for cache, rounds in found.items():
         print(f"\n{cache} cache: seconds, medians of {len(rounds)}")

@@ -3,11 +3,8 @@
 import argparse
 import importlib.util
 import json
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pydoc_data.topics import topics
 from statistics import median
@@ -106,15 +103,3 @@ def by_transformers(model: Any, ids: list[int], count: int) -> Written:
     )  # fmt: skip
     best = torch.cat(out.logits).topk(2).values
     return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
-
-
-@contextmanager
-def busy(count: int) -> Iterator[None]:
-    """Loops beside the runs that never wait."""
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()

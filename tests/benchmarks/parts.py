@@ -1,10 +1,9 @@
-"""Where an iteration's time goes, part by part, for every method; and a draft step's beside its products.
+"""Where an iteration's time goes, part by part, for every method.
 
     python -m tests.benchmarks.parts [--prompts 7] [--max-new-tokens 64] [--temperature 0] [--methods NAME,…]
 
 Own milliseconds of each part, without what it calls of another part, after both models have read the prompt. In
-`waiting` the calling thread waits for a parallel draft. `step` is all of a draft step that is no wait. What its matrix
-products take alone: the first after a pass of the target, which empties the caches, and the next ones.
+`waiting` the calling thread waits for a parallel draft. `step` is all of a draft step that is no wait.
 """
 
 import time
@@ -22,11 +21,9 @@ from duoviz.decoding.duotree.drafter import DuoTree
 from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.speculative import Speculative
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.models.cores import on_cores
 from duoviz.models.team import Team
 from duoviz.trace.record import Recorder
-from tests.benchmarks.forward import products_of
-from tests.benchmarks.harness import arguments, machine, milliseconds, questions
+from tests.benchmarks.harness import arguments, machine, questions
 
 # A part's functions; those of a draft's step come first.
 PARTS: dict[str, list[tuple[object, str]]] = {
@@ -104,21 +101,6 @@ def parts_of(engine: Engine, method: str, prompts: list[str], settings: Settings
     }
 
 
-def products_after_target(engine: Engine, rows: int, *, rounds: int = 40) -> str:
-    """Milliseconds of a draft step's products, the first after a pass of the target and the next, in words."""
-    target, decoder = engine.pair.target, engine.draft(beside=False).model.model.decoder
-    target.crop(0)
-
-    def after_target() -> None:
-        target.forward([3])
-        target.crop(0)
-
-    works = {"target": after_target}
-    works |= dict.fromkeys(("first", "second", "third"), products_of(decoder.weights, rows, decoder.most_threads(rows)))
-    taken = milliseconds(works, rounds)
-    return f"{rows} rows {taken['first']:.3f}, then {taken['third']:.3f} ms"
-
-
 def main() -> None:
     defaults = {"max_new_tokens": 64, "temperature": 0.0, "methods": ",".join(METHODS)}
     options = arguments(__doc__, prompts=7, **defaults).parse_args()
@@ -132,11 +114,6 @@ def main() -> None:
     print(f"\nms an iteration {'':9}" + "".join(f"{name[:11]:>12}" for name in names))
     for part in [*PARTS, "else", "Python", "iteration", "steps", "rows", "step"]:
         print(f"{part:24} " + "".join(f"{found[name][part]:12.3f}" for name in names))
-    with on_cores(engine.pair.cores.all):
-        print(
-            "\na draft step's products on all cores: "
-            + "; ".join(products_after_target(engine, rows) for rows in (1, 2, 4))
-        )
     engine.close()
 
 

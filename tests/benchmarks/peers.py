@@ -1,19 +1,17 @@
 """duoviz beside transformers' generate and llama.cpp, all taking turns on the same prompts, greedy.
 
     python -m tests.benchmarks.peers [--prompts 14] [--max-new-tokens 96] [--methods NAME,…]
-                                     [--contexts 500,4000] [--python] [--watched]
+                                     [--contexts 500,4000] [--python]
 
 transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
 `llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. With
 --contexts the prompts are so many tokens of this project's documentation, with --python of Python's help topics; then
-only llama.cpp in float32 on all cores takes part. With --watched transformers also runs while its runs become traces.
-Medians over prompts; the ratios are to what has as many cores, on the same prompt.
+only llama.cpp in float32 on all cores takes part.
 """
 
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -23,10 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 from duoviz import Engine, runner, runs
-from duoviz.adapters import transformers_runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.folders import DRAFT_FOLDER
@@ -67,8 +64,8 @@ class Written(NamedTuple):
 Peer = Callable[[str], Written]
 
 
-def transformers_peers(pair: Pair, count: int, *, watched: bool) -> Iterator[tuple[str, Peer]]:
-    """transformers.generate, greedy, float32, on all cores, and if asked for each watched too; count: of new tokens."""
+def transformers_peers(pair: Pair, count: int) -> dict[str, Peer]:
+    """transformers.generate, greedy, float32, on all cores; count: of new tokens."""
     model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
     with tempfile.TemporaryDirectory() as folder:
         export_assistant(DRAFT_FOLDER, embedded_target(), Path(folder))
@@ -77,24 +74,19 @@ def transformers_peers(pair: Pair, count: int, *, watched: bool) -> Iterator[tup
     assistant.generation_config.num_assistant_tokens = BUDGET
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0
-    watch = partial(transformers_runs.watch, model, AutoTokenizer.from_pretrained(embedded_target()))
 
-    def write(prompt: str, *, beside=nullcontext, **options) -> Written:
+    def write(prompt: str, **options) -> Written:
         with on_cores(pair.cores.all):
             start = time.perf_counter()
             ids = pair.encode(prompt)
-            with beside():
-                out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, **options)
+            out = model.generate(torch.tensor([ids]), max_new_tokens=count, do_sample=False, **options)
             return Written(out[0, len(ids) :].tolist(), None, time.perf_counter() - start)
 
-    for name, given in {
-        "transformers": {},
-        "transformers, prompt lookup": {"prompt_lookup_num_tokens": 10, "max_matching_ngram_size": 3},
-        f"transformers, assistant γ={BUDGET}": {"assistant_model": assistant},
-    }.items():
-        yield name, partial(write, **given)
-        if watched:
-            yield f"{name}, watched", partial(write, beside=watch, **given)
+    return {
+        "transformers": write,
+        "transformers, prompt lookup": partial(write, prompt_lookup_num_tokens=10, max_matching_ngram_size=3),
+        f"transformers, assistant γ={BUDGET}": partial(write, assistant_model=assistant),
+    }
 
 
 def gguf_files() -> tuple[Path, Path]:
@@ -178,14 +170,13 @@ def ours(engine: Engine, lane: runner.Lane, prompt: str) -> Written:
 
 
 def main() -> None:
-    ways = {"contexts": "", "python": False, "watched": False}
-    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS, **ways).parse_args()
+    options = arguments(__doc__, prompts=14, max_new_tokens=96, methods=METHODS, contexts="", python=False).parse_args()
     engine, count = load_engine(), options.max_new_tokens
     contexts = [int(context) for context in options.contexts.split(",") if context]
     lanes = runs.lanes(options.methods.split(","), Settings(max_new_tokens=count))
     lanes[1] = runner.Lane("vanilla" + ONE_CORE, "vanilla", replace(lanes[1].settings, cores="target"))
     works = {lane.name: partial(ours, engine, lane) for lane in lanes}
-    works |= {} if contexts else transformers_peers(engine.pair, count, watched=options.watched)
+    works |= {} if contexts else transformers_peers(engine.pair, count)
     if HAS_LLAMA_CPP:
         peers = llama_cpp_peers(engine.pair, count, max(contexts, default=0))
         works |= {name: peer for name, peer in peers if name == PEER or not contexts}

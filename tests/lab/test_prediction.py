@@ -28,7 +28,6 @@ from duoviz.lab.prediction import (
     with_free_rows,
 )
 from tests.lab.made_results import ENVIRONMENT, results, row
-from tests.release.pages import on_cores, other_hardware
 
 MODELS = cost_models(ENVIRONMENT)
 
@@ -156,33 +155,3 @@ def test_places_are_those_kept_with_the_results_or_what_is_assumed_of_any_draft(
     shares, kinds = zip(*places_of({"places": kept}), strict=True)
     assert shares == pytest.approx((2 / 3, 1 / 3)) and kinds[1] == (0.2, 0.1, 0.0, 0.0)
     assert places_of({}) == PLACES == places_of({"places": [[0.0, 1.0, 0.0, 0.0, 0.0]]})
-
-
-def test_more_cores_divide_the_part_of_a_time_that_two_do():
-    one, two = (CostModel(((seconds,) * 6,) * 2, ((0.002,) * 8,) * 2) for seconds in (0.03, 0.02))
-    # 10 ms are on any cores, 20 are divided; the draft gains nothing.
-    threads = {"all": 2, "target": 1, "draft": 1}
-    found = on_cores(one, two, threads, 8)
-    assert found.target[0][0] == pytest.approx(0.0125) and found.draft[1][7] == pytest.approx(0.002)
-    # No core makes a time negative, and none makes it longer.
-    for slow, expected in ((0.05, 0.005), (0.01, 0.02)):
-        found = on_cores(replace(one, target=((slow,) * 6,) * 2), two, threads, 8)
-        assert found.target[0][0] == pytest.approx(expected)
-
-
-def test_other_hardware_is_estimated_at_what_was_measured():
-    half = row(SPS, counts=HALF, committed=[1, 1], each=[1, 1], rows=[7, 3])
-    made = results(row(VANILLA, seconds=10), half, row("duotree", seconds=6))
-    made.environment = ENVIRONMENT | {"threads": {"all": 2, "target": 1, "draft": 1}}
-    found = other_hardware(made)
-    assert found["alpha"] == 0.5 and found["measured"] == pytest.approx(10 / 6)
-    assert found["milliseconds"] == pytest.approx(10) and "DuoTree" in found["more_cores"]
-    # 2 ms a step and 10 ms a forward: the best γ of SpS where rows cost nothing.
-    on_gpu = max(sum(0.5**n for n in range(gamma + 1)) / (1 + gamma / 5) for gamma in range(1, 9))
-    assert f"SpS {on_gpu:.2f}" in found["gpu"]
-    made.environment = ENVIRONMENT
-    assert not other_hardware(made)["more_cores"]
-    assert other_hardware(results(row(VANILLA), half)) is None
-    # Of a target on a GPU nothing is known that these formulas could go on from.
-    made.environment = ENVIRONMENT | {"cpu": False}
-    assert other_hardware(made) is None

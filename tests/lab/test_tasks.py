@@ -70,7 +70,7 @@ def test_a_line_of_a_text_is_a_question(tmp_path, mark):
             "".join(f'{{"question_id": {n}, "category": "{n}", "turns": []}}\n' for n in range(51)),
             "has questions of more than 50 categories",
         ),
-        ('\n\n{"question_id": 1, "time": NaN}', "has a line 3 that has NaN for a number"),
+        ('\n\n{"question_id": 1, "time": NaN}', "has a line 3 that is not JSON (unexpected character"),
         (
             r'{"question_id": 1, "category": "qa", "turns": ["\ud800"]}',
             "has a line 1 that has an invalid character (an unpaired surrogate)",

@@ -1,31 +1,17 @@
 """What a release writes of the Lab's results: the README's table, and the page of results."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-import numpy as np
 from jinja2 import FileSystemLoader
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.costs import CostModel
-from duoviz.decoding.duotree.simulate import CONTEXT, ITERATIONS, Places, exponential_tilt
 from duoviz.errors import UserError
-from duoviz.lab import paper
-from duoviz.lab.answers import Value, acceptance, rows_of, speed_up, speeds, tasks_of, tokens, ttft
-from duoviz.lab.findings import TOO_FEW, about_checks, about_table_1, listed
-from duoviz.lab.machine import IN_TURN, TOGETHER
-from duoviz.lab.plan import DUOTREE, SPS, VANILLA, label_of, table_1_lanes
-from duoviz.lab.prediction import (
-    duotree_phi,
-    fewest,
-    formula_phis,
-    padded_models,
-    places_of,
-    with_free_rows,
-    works_beside,
-)
+from duoviz.lab.answers import Value, speeds, tasks_of, tokens, ttft
+from duoviz.lab.findings import TOO_FEW, about_checks, about_table_1
+from duoviz.lab.plan import VANILLA, label_of, table_1_lanes
+from duoviz.lab.prediction import works_beside
 from duoviz.lab.report import TEMPLATES
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
@@ -35,7 +21,6 @@ BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->",
 # The picture, and the page of all tables, from the README's folder.
 PICTURE, PAGE = "assets/speed-ups.svg", "docs/results.md"
 PICTURE_WORDS = "Speed-ups over vanilla by task, and the acceptance at which drafting pays"
-CORES = 8
 
 
 def markdown(heads: list[str], lines: list[list[str]]) -> str:
@@ -70,7 +55,7 @@ def summary(results: Results) -> str:
 
 
 def results_page(results: Results) -> str:
-    """Where it was measured, each method's speed over all tasks, whose text it wrote, φ by task, and an estimate."""
+    """Where it was measured, each method's speed over all tasks, whose text it wrote, and φ by task."""
     by_task = {lane: found.phi for lane, found in speeds(results.rows, table_1_lanes()).items() if lane != VANILLA}
     measured_here = measured(results)
     return TEMPLATE.render(
@@ -81,8 +66,6 @@ def results_page(results: Results) -> str:
             [label_of(lane), *(in_digits(phis[task], 2) for task in measured_here["tasks"])]
             for lane, phis in by_task.items()
         ],
-        other=other_hardware(results),
-        cores=CORES,
     )
 
 
@@ -135,64 +118,3 @@ def in_digits(value: Value | None, digits: int) -> str:
 
 def with_noise(value: Value | None) -> str:
     return in_digits(value, 2) + (f" ± {value.spread:.2f}" if value and value.spread else "")
-
-
-def other_hardware(results: Results) -> dict | None:
-    """What other hardware would change; None where the draft's acceptance or DuoTree was not measured, or the target
-    ran on a GPU."""
-    alpha = acceptance(rows_of(results.rows, SPS)).rate
-    measured = speed_up(rows_of(results.rows, DUOTREE), rows_of(results.rows, VANILLA))
-    if alpha is None or not measured or not results.environment.get("cpu"):
-        return None
-    models, places = padded_models(results.environment), exponential_tilt(places_of(results.environment), alpha)
-    together, in_turn = models[TOGETHER], models[IN_TURN]
-    threads = {"target": 0, "draft": 0, "all": 0} | results.environment.get("threads", {})
-    few, many, more_cores = threads["target"], threads["all"], ""
-    if 0 < few < many < CORES and 0 < threads["draft"] < many:
-        # A draft beside the target has as many cores as here.
-        beside = replace(on_cores(together, in_turn, threads, CORES - 1), draft=together.draft)
-        more_cores = in_words(beside, on_cores(together, in_turn, threads, CORES), alpha, places)
-    free = replace(with_free_rows(in_turn), draft=together.draft)
-    return {
-        "alpha": alpha,
-        "here": estimated_phis(together, in_turn, alpha, places)[0][DUOTREE],
-        "measured": measured.value,
-        "few": few,
-        "many": many,
-        "more_cores": more_cores,
-        "milliseconds": 1e3 * in_turn.target_time(1, CONTEXT),
-        "papers": 1e3 / paper.TABLE_1["Vicuna-7b-v1.5"][VANILLA][-2],
-        "gpu": in_words(free, free, alpha, places),
-    }
-
-
-def in_words(together: CostModel, in_turn: CostModel, alpha: float, places: Places) -> str:
-    """Each method's φ, the largest first."""
-    phis, beside = estimated_phis(together, in_turn, alpha, places)
-    way = {DUOTREE: " (parallel)" if beside else " (sequential)"}
-    ranked = sorted(phis, key=lambda lane: -phis[lane])
-    return listed([f"{label_of(lane)} {phis[lane]:.2f}{way.get(lane, '')}" for lane in ranked])
-
-
-def estimated_phis(
-    together: CostModel, in_turn: CostModel, alpha: float, places: Places
-) -> tuple[dict[str, float], bool]:
-    """φ of each method over vanilla with the costs in turn, and whether DuoTree drafts beside the target."""
-    ways = duotree_phi(together, in_turn, places, iterations=ITERATIONS)
-    phis = {DUOTREE: ways.phi} | formula_phis(alpha, together, in_turn)
-    return {lane: float(phi) for lane, phi in phis.items()}, bool(ways.beside > ways.in_turn)
-
-
-def on_cores(together: CostModel, in_turn: CostModel, threads: dict[str, int], count: int) -> CostModel:
-    """The costs on so many cores, of those measured `together` on threads of each side and `in turn` on all.
-
-    Of each time one part is the same on any cores, and the other is divided by their number; neither is below zero.
-    """
-    many = threads["all"]
-
-    def times(side: str) -> tuple:
-        on_few, on_many = np.array(getattr(together, side)), np.array(getattr(in_turn, side))
-        divided = np.clip((on_few - on_many) / (1 / threads[side] - 1 / many), 0, on_many * many)
-        return fewest(on_many - divided / many + divided / count)
-
-    return CostModel(times("target"), times("draft"))
