@@ -110,11 +110,10 @@ def draft_header(plan: RunPlan, target_device: str) -> dict | None:
     """The draft's part of the header, None for methods without one."""
     if plan.draft is None:
         return None
-    if plan.placement.beside:
-        draft = plan.pair.draft
-        return {"name": draft.label, "device": plan.pair.draft_device_label(), "precision": draft.precision}
-    model = cast(InlineDraft, plan.draft).model
-    return {"name": model.label, "device": target_device, "precision": model.precision}
+    beside = plan.placement.beside
+    draft = plan.pair.draft if beside else cast(InlineDraft, plan.draft).model
+    device = plan.pair.draft_device_label() if beside else target_device
+    return {"name": draft.label, "device": device, "precision": draft.precision}
 
 
 def calibration(costs: CostModel) -> dict:

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,9 +18,9 @@ BLANK = {".gitattributes": b"", "README.md": b"---\nsdk: gradio\n"}
 
 @dataclass
 class Space:
-    """One repository, and the machine that it asks for. A file that came by way of Xet is its SHA-256 alone."""
+    """One repository, and the machine that it asks for."""
 
-    files: dict[str, bytes | str] = field(default_factory=BLANK.copy)
+    files: dict[str, bytes] = field(default_factory=BLANK.copy)
     private: bool = False
     hardware: str = "cpu-basic"
     commits: int = 1
@@ -31,8 +30,6 @@ class Space:
         if path not in self.files:
             return None
         content = self.files[path]
-        if isinstance(content, str):
-            return content
         return hashlib.sha256(content).hexdigest() if mode == "lfs" else sha.git_hash(content)
 
 
@@ -40,15 +37,13 @@ class Hub:
     """users: by token, their name and organisations. stored: contents by SHA-256.
 
     spoilt: by the beginning of "METHOD /path", a status and a reason (or a page of bytes) to answer with
-    instead, or None to cut the connection. requests: all "METHOD /path" so far. xorbs, shards: what came by way of Xet.
+    instead, or None to cut the connection. requests: all "METHOD /path" so far.
     """
 
     def __init__(self):
         self.users = {"token": {"name": "me", "orgs": [{"name": "lab"}]}}
         self.spaces: dict[str, Space] = {}
         self.stored: dict[str, bytes] = {}
-        self.xorbs: dict[str, bytes] = {}
-        self.shards: list[bytes] = []
         self.spoilt: dict[str, tuple[int, str | bytes] | None] = {}
         self.requests: list[str] = []
         self.lock = threading.Lock()
@@ -98,8 +93,6 @@ class Handler(stand_in.Handler):
         if path.startswith("/stored/"):
             self.hub.stored[path.removeprefix("/stored/")] = body
             return b""
-        if path.startswith(("/cas/", "/v1/telemetry")):
-            return self.xet(path, body)
         user = self.hub.users.get(self.headers.get("Authorization", "").removeprefix("Bearer "))
         if user is None:
             raise Refused(401, "", "Invalid username or password.")
@@ -148,8 +141,6 @@ class Handler(stand_in.Handler):
             return {"files": [self.mode(space, file) for file in json.loads(body)["files"]]}
         if what == "info/lfs/objects/batch":
             return {"objects": [self.place(each) for each in json.loads(body)["objects"]]}
-        if what == "xet-write-token/main":
-            return {"accessToken": "xet", "exp": int(time.time()) + 3600, "casUrl": f"{self.hub.address}/cas"}
         assert what == "commit/main", what
         return self.commit(name, space, [json.loads(line) for line in body.splitlines()])
 
@@ -183,29 +174,12 @@ class Handler(stand_in.Handler):
         oid = f"{space.commits:040x}"
         return {"commitUrl": f"{self.hub.address}/spaces/{name}/commit/{oid}", "commitOid": oid}
 
-    def whole(self, oid: str, size: int) -> bytes | str:
+    def whole(self, oid: str, size: int) -> bytes:
         """The content stored under this SHA-256."""
         content = self.hub.stored.get(oid)
         if content is not None and len(content) == size and hashlib.sha256(content).hexdigest() == oid:
             return content
-        # A shard names a hash as four numbers, the lowest byte of each first.
-        digest = bytes.fromhex(oid)
-        named = b"".join(digest[start : start + 8][::-1] for start in range(0, 32, 8))
-        if any(named in shard for shard in self.hub.shards):
-            return oid
         raise Refused(400, "", f"The content of {oid} is not there")
-
-    def xet(self, path: str, body: bytes) -> dict:
-        if path.startswith("/cas/v1/xorbs/"):
-            self.hub.xorbs[path.rpartition("/")[2]] = body
-            return {"was_inserted": True}
-        if path == "/cas/v1/shards":
-            self.hub.shards.append(body)
-            return {"result": 1}
-        if path == "/v1/telemetry":
-            return {}
-        # Known chunks and the newer ways to upload, without which the client takes those above.
-        raise Refused(404, "", "not found")
 
 
 @contextmanager

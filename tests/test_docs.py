@@ -48,13 +48,3 @@ def test_commands_are_understood(module, words):
     elif understood and words:
         with pytest.raises(SystemExit, match="^0$"):
             understood().parse_args([words, "--help"])
-
-
-def test_the_readme_is_short_and_has_both_commands():
-    text = text_of(ROOT / "README.md")
-    assert text.count("\n") <= 160
-    for command in (
-        "pip install -r requirements.txt && python app.py",
-        "pip install -r requirements-dev.txt && python -m pytest",
-    ):
-        assert f"python3 -m venv .venv && . .venv/bin/activate && {command}\n" in text

@@ -39,12 +39,6 @@ def test_the_package_needs_the_versions_that_were_tested(package):
     assert cluster in (ROOT / "requirements-dev.txt").read_text().split()
 
 
-def test_the_python_versions_are_named(package):
-    assert package[0]["Requires-Python"] == ">=3.11"
-    named = [line[-4:] for line in package[0].get_all("Classifier") if line.startswith("Programming Language")]
-    assert named == ["3.11", "3.12", "3.13"]
-
-
 def test_the_source_distribution_holds_what_a_clone_holds(package):
     left_out = {*space_files(ROOT, ["."])} - package[1]
     assert [file for file in left_out if not OF_A_CLONE.fullmatch(file)] == []

@@ -3,7 +3,6 @@
 import pytest
 
 from duoviz import runner, runs
-from duoviz.comparison import table
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings
@@ -95,13 +94,3 @@ def test_a_race_that_is_stopped_ends(engine):
     lanes = [runner.Lane("one", "vanilla", SETTINGS), runner.Lane("two", "duodecoding", SETTINGS)]
     events = list(runner.race(engine, ["hi"], lanes, stopped=lambda: True))
     assert {event["lane"] for event in events} == {"two"} and events[-1]["end"]["stopped"] == "stopped"
-
-
-def test_a_comparison_has_both_baselines():
-    engine = tiny_engine(noise=0.0)
-    rows = list(runner.compare(engine, ["hi", "you"], runs.lanes(["vanilla", "duodecoding"], SETTINGS), repeats=2))
-    lines = {(line["method"], line["cores"]): line for line in table(rows)}
-    assert set(lines) == {("vanilla", "auto"), ("vanilla", "target"), ("duodecoding", "auto")}
-    assert lines["vanilla", "auto"]["phi"] == lines["vanilla", "target"]["phi_same_cores"] == 1
-    assert lines["duodecoding", "auto"]["runs"] == lines["duodecoding", "auto"]["same_text"] == 4
-    assert lines["vanilla", "auto"]["tau"] == 1 < lines["duodecoding", "auto"]["tau"]

@@ -86,16 +86,8 @@ def test_what_is_recorded_is_what_is_declared(method):
     assert all(iteration - each.keys() <= {"rest", "start", "factors"} for each in trace["iterations"])
 
 
-def undescribed(schema):
-    """The names in a schema of fields and definitions of which it says nothing."""
-    named = schema.get("properties", {}) | schema.get("$defs", {})
-    inside = [found for each in named.values() for found in undescribed(each)]
-    return inside + [name for name, each in named.items() if not {"description", "$ref"} & each.keys()]
-
-
-def test_the_schemas_say_what_each_field_is_and_are_of_one_version():
+def test_both_schemas_are_of_one_version_and_know_all_verdicts():
     race = read_schema("race.schema.json")
-    assert undescribed(SCHEMA) == undescribed(race) == []
     assert race["properties"]["schema"]["maximum"] == SCHEMA_VERSION
     assert race["$defs"]["verdict"]["properties"]["verdict"]["enum"] == list(VERDICTS)
 
