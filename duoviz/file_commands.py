@@ -46,7 +46,7 @@ def export(options: argparse.Namespace) -> None:
     with check_write(out):
         if out.exists() and out.samefile(options.trace):
             raise UserError("--out would overwrite the trace: choose another file.")
-        out.write_text(notebook.RUN_FILES[ending](run), encoding="utf-8")
+        out.write_text(run.files[ending](run), encoding="utf-8")
     print(out)
 
 

@@ -21,6 +21,11 @@ def test_preparing_starts_the_draft_although_costs_are_known(engine):
     assert engine.draft_in_turn
 
 
+def test_a_draft_in_turn_has_the_targets_cores(engine):
+    header = next(runner.stream(engine, "speculative", "hi", SETTINGS))["header"]
+    assert header["draft"]["device"] == header["target"]["device"]
+
+
 def test_a_draft_that_dies_ends_the_run_with_its_sentence():
     engine = tiny_engine()
     draft, answers = engine.draft_beside, []
