@@ -43,10 +43,9 @@ def export(options: argparse.Namespace) -> None:
     """Write a trace in another form, and print where."""
     run, ending = notebook.Run(read_trace(options.trace)), ENDINGS[options.to]
     out = options.out or Path(options.trace.name.removesuffix(".json").removesuffix(".duoviz") + ending)
-    with check_write(out):
-        if out.exists() and out.samefile(options.trace):
-            raise UserError("--out would overwrite the trace: choose another file.")
-        out.write_text(run.files[ending](run), encoding="utf-8")
+    if out.exists() and out.samefile(options.trace):
+        raise UserError("--out would overwrite the trace: choose another file.")
+    run.write(out, ending)
     print(out)
 
 

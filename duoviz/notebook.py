@@ -50,11 +50,15 @@ class Saved:
         ending = next((ending for ending in self.files if path.name.endswith(ending)), None)
         if ending is None:
             raise UserError(f"{path.name}: end the file's name with one of {', '.join(self.files)}.")
+        self.write(path, ending)
+        return path
+
+    def write(self, path: Path, ending: str) -> None:
+        """Write what such a name's file holds. Raises UserError."""
         content = self.files[ending](self)
         with check_write(path):
             # Half a character (a lone surrogate) is no text for a file; a table's line ends are its own.
             path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
-        return path
 
 
 class Run(Saved):

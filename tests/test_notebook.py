@@ -14,7 +14,7 @@ import duoviz
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
-from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.exports import perfetto_events
 from duoviz.trace.metrics import metrics
 from duoviz.web.replay import replay_page
 from tests.app import ROOT
@@ -46,7 +46,7 @@ def test_a_run_is_what_its_events_say(run):
     assert set(tokens["source"]) == {"draft", "target"}
     assert tokens["p"].notna().all() and (tokens["q"].notna() == (tokens["source"] == "draft")).all()
     lines = run.to_pandas()
-    assert list(lines.columns) == csv_table(run.trace).splitlines()[0].split(",")
+    assert list(lines.columns) == run.to_csv().splitlines()[0].split(",")
     assert "".join(lines["text"]) == run.text and lines["new_tokens"].sum() == 24
     assert repr(run).startswith("<Run of speculative: 24 tokens, ")
 
@@ -56,7 +56,7 @@ def test_what_is_saved_is_read_again(run, race, tmp_path):
     made = {name: run.save(tmp_path / name).read_bytes().decode() for name in names}
     assert duoviz.open(tmp_path / "a.json").trace == run.trace
     assert made["a.html"] == replay_page(json.dumps(run.trace, ensure_ascii=False))
-    assert made["a.csv"] == csv_table(run.trace)
+    assert made["a.csv"] == run.to_csv()
     assert json.loads(made["a.perfetto.json"]) == perfetto_events(run.trace)
     again = duoviz.open(race.save(tmp_path / "b.json"))
     assert again.table.equals(race.table) and again.result == race.result

@@ -14,9 +14,10 @@ from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.report import report_html, sections
 from duoviz.lab.results import load, opened
+from duoviz.notebook import Run
 from duoviz.options import parser
 from duoviz.trace.explanation import explain
-from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.trace.exports import perfetto_events
 from duoviz.trace.reading import checked_trace
 from tests.tiny import tiny_engine
 from tests.toy import TOY
@@ -51,7 +52,7 @@ def test_the_trace_its_exports_and_the_sentences():
         token["id"] for step in vanilla["iterations"] for token in step["committed"]
     ]
     assert checked_trace(json.loads(json.dumps(trace)), "toy")["header"]["about"]["title"] == "Again"
-    assert csv_table(trace).count("\n") == len(trace["iterations"]) + 1 and perfetto_events(trace)
+    assert Run(trace).to_csv().count("\n") == len(trace["iterations"]) + 1 and perfetto_events(trace)
     assert any("proposed" in sentence for sentence in explain(("Vanilla", "Again"), (vanilla, trace)))
 
 

@@ -32,11 +32,6 @@ def csv_lines(lines: Sequence[dict]) -> str:
     return csv_text([list(lines[0]), *(list(line.values()) for line in lines)] if lines else [])
 
 
-def csv_table(trace: dict) -> str:
-    """One row an iteration, under a row of column names."""
-    return csv_lines(iteration_rows(trace))
-
-
 def iteration_rows(trace: dict) -> list[dict]:
     """A line for each iteration, by column; DuoTree's say how its draft worked."""
     unknown = {} if timed(trace) else dict.fromkeys(OF_TIME)

@@ -7,7 +7,8 @@ import pytest
 from duoviz.adapters.builder import Drafted, TraceBuilder
 from duoviz.decoding.method import DRAFT
 from duoviz.errors import UserError
-from duoviz.trace.exports import csv_table, perfetto_events
+from duoviz.notebook import Run
+from duoviz.trace.exports import perfetto_events
 from duoviz.trace.metrics import OF_TIME, metrics
 from duoviz.trace.reading import checked_trace
 from tests.tiny import DigitTokenizer
@@ -46,7 +47,7 @@ def test_times_that_are_not_known_are_no_figures():
     trace = checked_trace(json.loads(json.dumps(made.trace())), "it")
     figures = metrics(trace)
     assert not any(figures[name] is not None for name in OF_TIME) and figures["tau"] == 1.5
-    row = csv_table(trace).splitlines()[1].split(",")
+    row = Run(trace).to_csv().splitlines()[1].split(",")
     assert row[2:4] == ["", ""]
     with pytest.raises(UserError, match="times are not known"):
         perfetto_events(trace)

@@ -9,7 +9,7 @@ from transformers import set_seed
 
 from duoviz.adapters.transformers_runs import watch
 from duoviz.errors import UserError
-from duoviz.trace.exports import csv_table
+from duoviz.notebook import Run
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import checked_trace
 from tests.models.folders import llama, neox, tokenizer
@@ -56,7 +56,7 @@ def test_the_ids_are_those_of_an_untouched_generate_and_the_trace_holds_them(pai
             assert [token["id"] for each in trace["iterations"] for token in each["committed"]] == new
             figures = metrics(trace)
             assert figures["new_tokens"] == len(new) and 0 < figures["ttft"] <= figures["wall"]
-            assert csv_table(trace).count("\n") == len(trace["iterations"]) + 1
+            assert Run(trace).to_csv().count("\n") == len(trace["iterations"]) + 1
             assert trace["end"]["stopped"] == ("length" if len(new) == 24 else "eos")
             assert (
                 trace["end"]["text"]

@@ -16,7 +16,6 @@ from duoviz.__main__ import main
 from duoviz.decoding.settings import Settings
 from duoviz.models.cache import cache_folder
 from duoviz.notebook import Run
-from duoviz.trace.exports import csv_table
 from tests.app import ROOT
 from tests.tiny import tiny_engine
 
@@ -50,7 +49,7 @@ def rows_of(table):
 
 
 def test_the_table_has_a_row_an_iteration_that_adds_up(trace):
-    rows = rows_of(csv_table(trace))
+    rows = rows_of(Run(trace).to_csv())
     assert len(rows) == len(trace["iterations"])
     assert sum(int(row["new_tokens"]) for row in rows) == 40
     assert "".join(row["text"] for row in rows) == trace["end"]["text"]
@@ -65,14 +64,15 @@ def test_the_table_has_a_row_an_iteration_that_adds_up(trace):
 @pytest.mark.parametrize("overlap, mode", [("beside", "parallel"), ("in_turn", "sequential")])
 def test_the_table_says_how_duotrees_draft_worked(overlap, mode):
     settings = Settings(max_new_tokens=24, overlap=overlap)
-    rows = rows_of(csv_table(runner.collect(runner.stream(tiny_engine(noise=0.3), "duotree", "hello", settings))))
+    trace = runner.collect(runner.stream(tiny_engine(noise=0.3), "duotree", "hello", settings))
+    rows = rows_of(Run(trace).to_csv())
     assert rows[0]["mode"] == "prefill" and rows[2]["mode"] == mode
 
 
 def test_the_tables_columns_are_documented(trace):
     told = (ROOT / "docs" / "python.md").read_text(encoding="utf-8").partition("The columns of `to_pandas()`")[2]
     heads = re.findall(r"^\| (`.*?`) \|", told.partition("The columns of")[0], re.MULTILINE)
-    assert re.findall(r"\w+", ", ".join(heads)) == list(rows_of(csv_table(trace))[0])
+    assert re.findall(r"\w+", ", ".join(heads)) == list(rows_of(Run(trace).to_csv())[0])
 
 
 @pytest.mark.parametrize("kind, name", [("csv", "run.csv"), ("perfetto", "run.perfetto.json"), ("html", "run.html")])
