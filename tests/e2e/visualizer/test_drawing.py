@@ -11,7 +11,6 @@ from tests.e2e import pages
 from tests.e2e.pages import load, move_to, press, saved_to, send, settle, show, shown
 from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
 from tests.tiny import tiny_engine
-from tests.toy import TOY
 from tests.trace.made import events_of, longer
 from tests.web.front.runs import recorded
 
@@ -76,18 +75,6 @@ def test_what_is_drawn_is_the_trace(page, methods_page, traces):
             check_tree(drawn, iteration)
 
 
-def test_a_method_that_the_page_does_not_know_is_drawn_in_its_own_words(plain_page, monkeypatch):
-    monkeypatch.setitem(METHODS, TOY.id, TOY)
-    trace = runner.collect(runner.stream(tiny_engine(), "again", "hello", Settings(max_new_tokens=12)))
-    send(plain_page, events_of(trace))
-    shown(plain_page, state="done")
-    move_to(plain_page, 1)
-    expect(plain_page.locator(".dv-sentence")).to_have_attribute("data-meaning", "2 echoes were heard.")
-    expect(plain_page.locator(".dv-tree-drawing")).to_contain_text("said again, now checked")
-    expect(plain_page.locator(".dv-legend-list").first).to_contain_text("token said again")
-    assert "said again" in plain_page.locator("g.dv-node[data-source=echo]").first.get_attribute("data-meaning")
-
-
 # What part of the clock is in view, and how far bars within it are from their times, in pixels.
 READ_TIMELINE = """() => {
   const [from, to] = ["from", "to"].map((name) => Number(document.querySelector(".dv-shares").dataset[name]));
@@ -129,17 +116,12 @@ def test_bars_stand_at_their_times_wherever_the_timeline_is_zoomed_and_moved(pla
     assert seen(lambda: press(page, "Whole run"))[0] == 0
 
 
-LATER = """(shown) => [...document.querySelectorAll(".dv-group")].every((group) => (
-  group.classList.contains("dv-later") === (Number(group.dataset.group) > shown)))"""
-
-
-def test_what_comes_later_is_marked_after_any_jump_and_what_is_shown_is_in_sight(plain_page, traces):
+def test_what_is_shown_of_a_long_text_is_in_sight_after_any_jump(plain_page, traces):
     send(plain_page, events_of(longer(traces["vanilla"], 300)))
     shown(plain_page, state="done")
     for place in (299, 0, 150, 20):
         move_to(plain_page, place)
-        assert plain_page.evaluate(LATER, place)
-        expect(plain_page.locator(".dv-group.dv-shown")).to_be_in_viewport()
+        expect(plain_page.locator(f".dv-group.dv-shown[data-group='{place}']")).to_be_in_viewport()
 
 
 # How many lines the tree is on, and whether it is wider than its box.

@@ -50,44 +50,34 @@ export function countersOf(race, lane) {
   return { tokens, seconds, tps: seconds > 0 && tokens ? tokens / seconds : null };
 }
 
-function createCounters(race, lane) {
-  const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
-  const node = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, " tokens/s"), el("span", {}, seconds));
-  return {
-    node,
-    draw() {
-      const counted = countersOf(race, lane);
-      setText(tokens, String(counted.tokens));
-      setText(tps, fixed(counted.tps, 1));
-      setText(seconds, duration(counted.seconds));
-    },
-  };
-}
-
 export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const choose = (position) => {
     actions.setClock(lane.state.iterations[position].sync);
     lookAt(lane, position);
   };
   const text = createText({ state: lane.state, choose });
-  const counters = createCounters(race, lane);
+  const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
+  const counted = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, " tokens/s"), el("span", {}, seconds));
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
-    el("h3", { class: "dv-side-name" }, swatch(lane, place), ` ${lane.name}`), counters.node, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
-  const tokens = () => node.querySelectorAll(".dv-token");
+    el("h3", { class: "dv-side-name" }, swatch(lane, place), ` ${lane.name}`), counted, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
+  const spans = () => node.querySelectorAll(".dv-token");
   node.addEventListener("pointerover", (event) => {
     const token = event.target.closest(".dv-token");
-    twin(token ? Array.from(tokens()).indexOf(token) : -1);
+    twin(token ? Array.from(spans()).indexOf(token) : -1);
   });
   node.addEventListener("pointerleave", () => twin(-1));
   return {
     node,
     highlight: text.highlight,
-    mark: (token, on) => tokens()[token]?.classList.toggle("dv-twin", on),
+    mark: (token, on) => spans()[token]?.classList.toggle("dv-twin", on),
     draw() {
       text.draw();
-      counters.draw();
+      const now = countersOf(race, lane);
+      setText(tokens, String(now.tokens));
+      setText(tps, fixed(now.tps, 1));
+      setText(seconds, duration(now.seconds));
       setText(device, deviceWords(lane.state, race.result?.lanes[place].figures?.runs));
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");

@@ -107,10 +107,10 @@ export function createFilming({ root, state, isBusy }, tell) {
     tellPart(0);
     node.hidden = false;
     tell(`Filming ${count(to - from + 1, "iteration")}.`);
+    const name = `${fileName(state.header)}-iterations-${from}-to-${to}.webm`;
     const slides = createSlides(root, state, { from, to });
     const made = filmOf(slides, { signal: controller.signal, tellPart }).finally(slides.remove);
     const blob = await made.catch(() => undefined);
-    const name = `${fileName(state.header)}-iterations-${from}-to-${to}.webm`;
     tell(blob ? save(blob, name) : blob === null ? "Cancelled: no film was saved." : NOT_FILMED);
     node.hidden = true;
     controller = null;
