@@ -59,13 +59,6 @@ class Page(NamedTuple):
     functions: Mapping[int, Function]
 
 
-class Call(NamedTuple):
-    """session: its name, None where the call has none. is_run: whether it is for an endpoint, each of which runs."""
-
-    session: str | None
-    is_run: bool
-
-
 def page_of(demo: Any, endpoints: Mapping[str, Endpoint]) -> Page:
     """What may be called of a `gr.Blocks`. Raises KeyError for an argument of a kind that has no bounds."""
     return Page(endpoints, {number: function_of(fn, endpoints) for number, fn in demo.fns.items() if fn.fn})
@@ -93,30 +86,31 @@ def argument(component: Any, *, checked: bool) -> dict:
     return bounds.ARGUMENTS["prompt" if is_prompt else kind] | known
 
 
-def read_post(path: str, content: bytes, page: Page) -> Call | None:
-    """The call in what was posted, None where it ends one. Raises Refused."""
+def read_post(path: str, content: bytes, page: Page) -> str | None:
+    """The session that a call or the end of one names, None where it names none. Raises Refused."""
     asked = parsed(content)
     if named := NAMED.fullmatch(path):
         return named_call(asked, named["name"], page, listed=not named["v2"])
     if NUMBERED.fullmatch(path):
-        return numbered_call(asked, page)
-    check(ENDED, asked)
-    return None
+        check_numbered(asked, page)
+    else:
+        check(ENDED, asked)
+    return asked.get("session_hash")
 
 
-def named_call(asked: dict, name: str, page: Page, *, listed: bool) -> Call:
-    """A call of an endpoint: its arguments by name, or listed in `data`. Raises Refused."""
+def named_call(asked: dict, name: str, page: Page, *, listed: bool) -> str | None:
+    """The session of an endpoint's call: its arguments are by name, or listed in `data`. Raises Refused."""
     if not (endpoint := page.endpoints.get(name)):
         known = ", ".join(page.endpoints)
         raise Refused(404, f"There is no endpoint named {in_short(name)}: use one of {known}.")
     if listed:
         check(LISTED, {field: value for field, value in asked.items() if field != "data"})
     check_arguments(endpoint, asked.get("data") if listed else asked)
-    return Call(asked.get("session_hash") if listed else None, is_run=True)
+    return asked.get("session_hash") if listed else None
 
 
-def numbered_call(asked: dict, page: Page) -> Call:
-    """A call of the page's own. Raises Refused."""
+def check_numbered(asked: dict, page: Page) -> None:
+    """Check a call of the page's own. Raises Refused."""
     number = asked.get("fn_index")
     # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
     function = page.functions.get(number) if type(number) is int else None
@@ -125,7 +119,6 @@ def numbered_call(asked: dict, page: Page) -> Call:
     check(function.schema, asked)
     if function.endpoint:
         check_arguments(function.endpoint, asked["data"])
-    return Call(asked["session_hash"], is_run=function.endpoint is not None)
 
 
 def parsed(content: bytes) -> dict:

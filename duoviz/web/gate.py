@@ -15,10 +15,8 @@ from starlette.responses import JSONResponse, RedirectResponse
 
 from duoviz.web import bounds
 from duoviz.web.bounds import RateLimiter
-from duoviz.web.calls import API, POSTED, Call, Page, invalid, read_post
+from duoviz.web.calls import API, ENDING, POSTED, Page, read_post
 from duoviz.web.heads import HEARD, IN_SCOPE, Client, Refused, address_of, believed, client_of, is_foreign, is_own
-from duoviz.web.limits import Limits
-from duoviz.workers.request_queue import SESSION_FULL
 
 # What may be read: pages with the query that Gradio gets for each (never a visitor's own, for Gradio would keep what
 # it made of the first one for all), files, and streams of events.
@@ -38,10 +36,9 @@ NOT_FOUND = "Not found."
 
 @dataclass(eq=False)
 class Event:
-    """Something that a client asked for. run: whether it starts a run, which waits until `heard` is set."""
+    """Something that a client asked for. A run waits until `heard` is set."""
 
     client: Client
-    run: bool
     heard: threading.Event = field(default_factory=threading.Event)
 
 
@@ -102,9 +99,9 @@ class SessionTracker:
 class Gate:
     """Refuses what `app` need not see. page: what may be called. hosts: see `heads.known_hosts`."""
 
-    def __init__(self, app: Callable, *, page: Page, tracker: SessionTracker, hosts: Set[str], limits: Limits):
+    def __init__(self, app: Callable, *, page: Page, tracker: SessionTracker, hosts: Set[str], on_space: bool):
         self.app, self.page, self.tracker, self.hosts = app, page, tracker, hosts
-        self.on_space, self.session_runs = limits.on_space, limits.bounds.session
+        self.on_space = on_space
         self.under_way: Counter[str] = Counter()
         self.limiters = {kind: RateLimiter(rate, burst) for kind, (rate, burst) in bounds.RATES.items()}
         self.refusals = RateLimiter(bounds.REFUSALS)
@@ -185,34 +182,31 @@ class Gate:
             raise Refused(415, "A call is sent as application/json.")
         content = await self.content(int(headers.get("content-length", 0)), scope, receive)
         # Checked first, so that no mistake waits.
-        call = read_post(path, content, self.page)
+        session = read_post(path, content, self.page)
         await self.in_turn("call", scope)
-        if call:
-            send = self.opening(call, scope, send)
+        if not ENDING.fullmatch(path):
+            send = self.opening(session, scope, send)
         await self.app(scope, replayed(content, receive), send)
 
-    def opening(self, call: Call, scope: dict, send: Callable) -> Callable:
+    def opening(self, session: str | None, scope: dict, send: Callable) -> Callable:
         """A `send` that also notes the event which Gradio's answer names.
 
         Raises Refused where this client has asked for too much already.
         """
-        client = client_of(scope, call.session, on_space=self.on_space)
+        client = client_of(scope, session, on_space=self.on_space)
         events = self.tracker.undelivered()
-        mine = [event for event in events if event.client.session == client.session]
-        runs = sum(event.run for event in mine)
-        if call.is_run and runs >= self.session_runs:
-            raise invalid(SESSION_FULL.format(runs))
+        mine = sum(event.client.session == client.session for event in events)
         near = sum(event.client.address == client.address for event in events) if client.address else 0
         # No more than it leaves free.
         allowed = min(bounds.EVENTS_OF_ADDRESS, bounds.EVENTS - len(events))
-        if len(mine) >= bounds.EVENTS_OF_SESSION or near and near >= allowed:
+        if mine >= bounds.EVENTS_OF_SESSION or near and near >= allowed:
             raise Refused(429, PENDING)
-        event = Event(client, run=call.is_run)
+        event = Event(client)
         scope[IN_SCOPE], scope[HEARD] = client, event.heard
 
         async def note(message: dict) -> None:
             if found := EVENT.fullmatch(message.get("body", b"")):
-                self.tracker.opened(call.session or found[1].decode(), found[1].decode(), event)
+                self.tracker.opened(session or found[1].decode(), found[1].decode(), event)
             await send(message)
 
         return note

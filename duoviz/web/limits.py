@@ -48,12 +48,9 @@ class Limits:
             raise UserError(f"There is no pair named {in_short(pair)} on this Space: choose one of {known}.")
         check_draft(pair)
 
-    def check_prompt(self, prompt: object, longest: int | None) -> None:
-        """Raise UserError for a prompt that is none, or has too many characters; its worker counts the tokens.
-
-        longest: how many its models read, where they are loaded.
-        """
-        check_prompt(prompt, int(min(longest or LONGEST_PROMPT, self.prompt_tokens * CHARACTERS_A_TOKEN)))
+    def check_prompt(self, prompt: object) -> None:
+        """Raise UserError for a prompt that is none, or has too many characters; its worker counts the tokens."""
+        check_prompt(prompt, int(min(LONGEST_PROMPT, self.prompt_tokens * CHARACTERS_A_TOKEN)))
 
     def check_tokens(self, count: object) -> None:
         """Raise UserError where a Space would have to write too much; all else is for Settings to check."""

@@ -31,7 +31,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     tracker = SessionTracker(partial(gradio_internals.delivered, demo))
     hosts = known_hosts(options.get("root_path"), options.get("server_name"))
     limits, page = hardware.limits, page_of(demo, hardware.endpoints)
-    gate = partial(Gate, page=page, tracker=tracker, hosts=hosts, limits=limits)
+    gate = partial(Gate, page=page, tracker=tracker, hosts=hosts, on_space=limits.on_space)
     gradio_internals.introduce(front.card())
     options |= {
         "max_threads": limits.bounds.length + bounds.THREADS,

@@ -42,7 +42,7 @@ class Hardware:
         """Raise UserError for a task that cannot be done here."""
         self.limits.check_pair(task.pair)
         if isinstance(task, Run | Comparison):
-            self.limits.check_prompt(task.prompt, self.pool.longest_prompt(task.pair))
+            self.limits.check_prompt(task.prompt)
         task.check()
 
     def start(self, job: Job) -> None:

@@ -58,46 +58,34 @@ def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterato
         {"name": lane.name, "method": lane.method, "baseline": number > 1} for number, lane in enumerate(task.lanes)
     ]
     yield {"type": "lanes", "lanes": lanes, "repeats": task.repeats}
-    race = Race(task)
+    baselines = [lane["name"] for lane in lanes if lane["baseline"]]
+    rows, errors = list[dict](), dict[str, str]()
     events = runner.race(engine, [task.prompt], task.lanes, repeats=task.repeats, raw=task.raw, stopped=cancelled)
     for number, event in enumerate(events):
         if not number:
             yield BEGUN
-        yield from race.shown(event)
-    if not race.rows and race.errors:
-        yield {"type": "error", "message": next(iter(race.errors.values()))}
+        name, repeat = event["lane"], event["repeat"]
+        shown = {"type": "lane", "lane": name, "repeat": repeat}
+        if failure := runner.failure_in(event):
+            errors[name] = failure
+        if "row" in event:
+            rows.append(event["row"])
+            event = {"type": "end", "end": event["end"], "metrics": event["row"]["metrics"]}
+        if event["type"] != "error" and repeat is not None:
+            yield shown | {"event": event}
+        elif event["type"] == "header":
+            role = ", the baseline of the speed-up φ" if name in baselines else ""
+            yield {"type": "status", "text": f"Warming up: {name}{role}."}
+        elif name in errors:
+            # It does not run again; the others go on.
+            yield shown | {"repeat": None, "event": {"type": "error", "message": errors[name]}}
+    if not rows and errors:
+        yield {"type": "error", "message": next(iter(errors.values()))}
         return
     # Where the texts differ, rounding is measured now.
     yield {"type": "status", "text": "Comparing both texts."}
-    result = outcome(engine, task.lanes, race.rows, race.errors)
+    result = outcome(engine, task.lanes, rows, errors)
     yield {"type": "end", "result": with_smaller(result, task.pair, task.smaller)}
-
-
-class Race:
-    """A comparison under way: the rows of its runs so far, and the errors by lane."""
-
-    def __init__(self, task: Comparison):
-        self.sides = [lane.name for lane in task.lanes[:2]]
-        self.rows: list[dict] = []
-        self.errors: dict[str, str] = {}
-
-    def shown(self, event: dict) -> Iterator[dict]:
-        """Take in an event of the race; yields what the visitor sees of it."""
-        kind, lane, repeat = event["type"], event["lane"], event["repeat"]
-        if failure := runner.failure_in(event):
-            self.errors[lane] = failure
-        if "row" in event:
-            self.rows.append(event["row"])
-            event = {"type": "end", "end": event["end"], "metrics": event["row"]["metrics"]}
-        if kind != "error" and repeat is not None:
-            yield {"type": "lane", "lane": lane, "repeat": repeat, "event": event}
-        elif kind == "header":
-            role = "" if lane in self.sides else ", the baseline of the speed-up φ"
-            yield {"type": "status", "text": f"Warming up: {lane}{role}."}
-        elif lane in self.errors:
-            # It does not run again; the others go on.
-            error = {"type": "error", "message": self.errors[lane]}
-            yield {"type": "lane", "lane": lane, "repeat": None, "event": error}
 
 
 def measure(engine: Engine, task: Measurement, cancelled: CancelToken) -> Iterator[dict]:

@@ -46,8 +46,8 @@ Start = Callable[[], WorkerHandle]
 class WorkerSlot:
     """A worker and what its thread knows of it. start: starts the worker. machine: where it is.
 
-    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded,
-    longest_prompt, memory: of the loaded pair. broken: died while preloading; restarted only for the next job.
+    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded, memory: of
+    the loaded pair. broken: died while preloading; restarted only for the next job.
     """
 
     start: Start
@@ -56,7 +56,6 @@ class WorkerSlot:
     job: Job | None = None
     use: str = SHARES
     loaded: str | None = None
-    longest_prompt: int | None = None
     memory: dict = field(default_factory=dict)
     broken: bool = False
 
@@ -70,7 +69,7 @@ class WorkerSlot:
 
     def forget(self) -> None:
         """Its pair is not loaded any more."""
-        self.loaded, self.longest_prompt, self.memory = None, None, {}
+        self.loaded, self.memory = None, {}
 
     def discard(self) -> None:
         """End the worker."""
@@ -224,7 +223,7 @@ class Pool:
         if kind == "loading":
             job.status = event["text"]
         elif kind == "ready":
-            slot.loaded, slot.longest_prompt, slot.memory = event["pair"], event["longest_prompt"], event["memory"]
+            slot.loaded, slot.memory = event["pair"], event["memory"]
             job.status, job.deadline = "", inf
         elif kind == "released":
             slot.forget()
@@ -278,10 +277,6 @@ class Pool:
             slot.discard()
         for job in jobs:
             self.end(job)
-
-    def longest_prompt(self, pair: str) -> int | None:
-        """How many characters a prompt may have; None where no worker has loaded the pair."""
-        return next((slot.longest_prompt for slot in self.slots if slot.loaded == pair), None)
 
 
 def explained(event: dict, reason: dict[str, str]) -> dict:

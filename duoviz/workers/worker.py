@@ -85,8 +85,7 @@ class Worker:
         if isinstance(task, Fetch):
             return self.fetch(task)
         engine = self.ready_engine(task.pair)
-        facts = {"longest_prompt": engine.pair.longest_prompt, "memory": engine.pair.memory}
-        self.emit({"type": "ready", "pair": self.loaded, **facts})
+        self.emit({"type": "ready", "pair": self.loaded, "memory": engine.pair.memory})
         self.check()
         if not isinstance(task, Load):
             for event in HANDLERS[type(task)](engine, task, self.cancelled):

@@ -8,8 +8,6 @@ import gradio as gr
 from duoviz.errors import UserError
 from duoviz.web.calls import Endpoint, page_of
 from duoviz.web.gate import Gate, SessionTracker
-from duoviz.web.limits import Limits
-from duoviz.workers.request_queue import Bounds
 from tests.web.visits import in_a_loop
 
 JOIN, RUN, V2, LISTED = (
@@ -55,8 +53,8 @@ def make(*, on_space=False, seen=None):
         )
     }  # fmt: skip
     page = page_of(SimpleNamespace(fns=fns), {"generate": Endpoint(["prompt", "seed"], check)})
-    tracker, limits = SessionTracker(lambda *_: False), Limits(on_space=on_space, bounds=Bounds(session=2))
-    return Gate(app, page=page, tracker=tracker, hosts={"here"}, limits=limits), app
+    tracker = SessionTracker(lambda *_: False)
+    return Gate(app, page=page, tracker=tracker, hosts={"here"}, on_space=on_space), app
 
 
 def head(method, path, headers=(), query=b""):

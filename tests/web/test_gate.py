@@ -116,26 +116,16 @@ def test_a_stream_of_nobody_is_refused_shortly():
         assert status == 404 and "does not exist" in told["detail"] and not app.bodies and not gate.tracker.sessions
 
 
-def test_a_run_counts_from_the_moment_it_is_let_in():
-    gate, app = make()
-    for _ in range(2):
-        assert ask(gate, JOIN, JOINED)[0] == 200
-    status, told = ask(gate, LISTED, {"data": ["hello", 1], "session_hash": "ann"})
-    assert status == 422 and len(app.bodies) == 2
-    assert "2 of your runs are already waiting" in told["detail"][0]["message"]
-    assert ask(gate, JOIN, JOINED | {"session_hash": "bob"})[0] == 200
-
-
 def test_what_is_let_in_while_a_call_waits_for_its_turn_counts():
     gate, app = make()
 
     async def meanwhile(kind, scope, cost=1):
         if kind == "call":
-            for name in ("one", "two"):
-                gate.tracker.opened("ann", name, Event(Client("ann"), run=True))
+            for number in range(bounds.EVENTS_OF_SESSION):
+                gate.tracker.opened("ann", str(number), Event(Client("ann")))
 
     gate.in_turn = meanwhile
-    assert ask(gate, JOIN, JOINED)[0] == 422 and not app.bodies
+    assert ask(gate, JOIN, JOINED)[0] == 429 and not app.bodies
 
 
 def test_a_client_asks_for_no_more_than_it_listens_to():
@@ -230,7 +220,7 @@ class Tracked:
     """A tracker whose time a test moves on, with one event of one session. done: the events that were delivered."""
 
     def __init__(self):
-        self.now, self.done, self.event = 1000.0, set(), Event(Client("ann"), run=True)
+        self.now, self.done, self.event = 1000.0, set(), Event(Client("ann"))
         self.tracker = SessionTracker(lambda session, event: event in self.done, lambda: self.now)
         self.tracker.opened("ann", "one", self.event)
 
@@ -252,7 +242,7 @@ def test_who_listens_is_left_alone_and_who_stops_is_waited_for():
 
 
 def test_what_was_asked_for_counts_until_it_is_delivered():
-    tracked, other = Tracked(), Event(Client("bob"), run=False)
+    tracked, other = Tracked(), Event(Client("bob"))
     tracked.tracker.opened("bob", "two", other)
     assert tracked.tracker.undelivered() == [tracked.event, other]
     tracked.done.add("one")
@@ -260,7 +250,7 @@ def test_what_was_asked_for_counts_until_it_is_delivered():
 
 
 def test_a_run_waits_until_its_session_is_listened_to():
-    tracked, second = Tracked(), Event(Client("ann"), run=True)
+    tracked, second = Tracked(), Event(Client("ann"))
     assert not tracked.event.heard.is_set()
     with tracked.tracker.listening(tracked.tracker.of("ann")):
         tracked.tracker.opened("ann", "two", second)
