@@ -12,11 +12,6 @@ from tests.parts import NOT_QUICK, TESTS
 
 ROOT = TESTS.parent
 QUICK_FILES = [file for file in TESTS.rglob("*.py") if file.relative_to(TESTS).parts[0] not in NOT_QUICK]
-MODULES = [
-    module.relative_to(ROOT).with_suffix("")
-    for package in ("models", "decoding", "trace", "lab")
-    for module in (ROOT / "duoviz" / package).rglob("[!_]*.py")
-]
 
 
 def imported(file):
@@ -26,15 +21,6 @@ def imported(file):
             yield from (node.module, *(f"{node.module}.{each.name}" for each in node.names))
         elif isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
-
-
-def test_every_module_of_what_computes_has_a_quick_test():
-    files = [file for file in QUICK_FILES if file.name.startswith("test_")]
-    tested = {name for file in files for name in imported(file)}
-    own = {(file.parent.name, file.stem.removeprefix("test_")) for file in files}
-    missing = [module for module in MODULES if ".".join(module.parts) not in tested]
-    # A folder of modules may have one test.
-    assert [module for module in missing if not own & {(module.parts[1], name) for name in module.parts[2:]}] == []
 
 
 def test_a_quick_test_has_neither_a_browser_nor_the_embedded_pair(request):
