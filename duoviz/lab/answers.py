@@ -185,14 +185,16 @@ def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
 
 
 def iterations(rows: Iterable[Row], *names: str, later: bool = False) -> list[tuple]:
-    """The named entries of every iteration of the rows; later: of those `after_prompt`."""
-    return [
-        entries[place]
-        for row in rows
-        for turn in row["measured"]
-        for entries in [list(zip(*(turn["iterations"][name] for name in names), strict=True))]
-        for place in (after_prompt(turn) if later else range(len(entries)))
-    ]
+    """The named entries of every iteration of the rows, or how many tokens it `committed`; later: of those
+    `after_prompt`."""
+    found = []
+    for row in rows:
+        lengths = iter(row["choices"][0]["accept_lengths"])
+        for turn in row["measured"]:
+            entries = turn["iterations"] | {"committed": list(islice(lengths, len(turn["iterations"]["rows"])))}
+            lines = list(zip(*(entries[name] for name in names), strict=True))
+            found += [lines[place] for place in after_prompt(turn)] if later else lines
+    return found
 
 
 def after_prompt(turn: dict) -> list[int]:
@@ -200,12 +202,6 @@ def after_prompt(turn: dict) -> list[int]:
     steps = turn["iterations"]["draft_steps"]
     drafts_first = next((place for place, count in enumerate(steps) if count), 0)
     return [place for place in range(1, len(steps)) if place != drafts_first]
-
-
-def committed(row: Row) -> list[list[int]]:
-    """How many tokens each target forward committed, a list a turn."""
-    lengths = iter(row["choices"][0]["accept_lengths"])
-    return [list(islice(lengths, len(turn["iterations"]["rows"]))) for turn in row["measured"]]
 
 
 def acceptance(rows: Iterable[Row]) -> Acceptance:

@@ -166,12 +166,10 @@ def figure_4(results: Results) -> Figure:
 
 def mean_iteration(rows: list[Row], lane: str) -> list[tuple[str, float, Value, float, str]]:
     """For each side that works: its name, its start and its time in ms, its tokens, and all that in words."""
-    if not (columns := iterations(rows, "target", "rows", "draft", "drafted", later=True)):
+    if not (columns := iterations(rows, "target", "rows", "draft", "drafted", "committed", later=True)):
         return []
-    target, checked, draft, drafted = (mean_of(column) for column in zip(*columns, strict=True))
+    target, checked, draft, drafted, commits = (mean_of(column) for column in zip(*columns, strict=True))
     target, draft = (Value(1e3 * value.value, 1e3 * (value.spread or 0), value.n) for value in (target, draft))
-    turns = [turn for row in rows for turn in zip(row["measured"], answers.committed(row), strict=True)]
-    commits = mean_of(mine[place] for turn, mine in turns for place in answers.after_prompt(turn))
     words = f"verifies {work(checked.value, target)}, commits {commits.value:.2f}"
     # SpS's draft works first; DuoDecoding's meanwhile.
     sides = [("target", draft.value if lane == SPS else 0.0, target, checked.value, words)]

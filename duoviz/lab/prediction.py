@@ -13,7 +13,7 @@ from duoviz.decoding.costs import CONTEXTS, SHORTEST, WIDTHS, CostModel, Costs, 
 from duoviz.decoding.duotree.simulate import CONTEXT, Places, exponential_tilt, forecast
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.theory import in_turn_speed, parallel_speed
-from duoviz.lab.answers import acceptance, after_prompt, by_lane, committed
+from duoviz.lab.answers import acceptance, after_prompt, by_lane, iterations
 from duoviz.lab.machine import IN_TURN, ON_TARGET, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, SPS, lane_labels
 from duoviz.lab.results import Results
@@ -79,12 +79,12 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
     """
     tokens, seconds, predicted, drafted = [], [], [], []
     for row in rows:
-        for turn, mine, expected in zip(row["measured"], committed(row), forwards[key(row)], strict=True):
+        tokens += [count for (count,) in iterations([row], "committed", later=True)]
+        for turn, expected in zip(row["measured"], forwards[key(row)], strict=True):
             places = after_prompt(turn)
             took, target, draft, guesses = (
                 np.array(turn["iterations"][name])[places] for name in ("seconds", "target", "draft", "drafted")
             )
-            tokens += [mine[place] for place in places]
             seconds += list(took)
             predicted += list(took - join_of(row)(target, draft) + expected[places])
             drafted += list(guesses)
