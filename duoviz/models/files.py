@@ -29,8 +29,6 @@ MOST_BYTES = 100_000_000
 COUNTS, MOST_LAYERS = ("layer", "layers", "experts"), 4096
 # What a Llama's config must have for transformers to have nothing to fill in: the rest is read with its defaults.
 LLAMA_FIELDS = {*SIZES, "rms_norm_eps", "rope_parameters", "vocab_size"}
-# What the config of a model of several parts calls the one that writes.
-WRITERS = ("decoder", "generator", "text_config")
 # Errors of reading a model, and the user's sentence for each with the model's label; the first match counts.
 SENTENCES = (
     (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
@@ -178,18 +176,14 @@ def find_files(
     return look_into(Path(place), model)
 
 
-def in_shape(files: ModelFiles, shape: Shape) -> ModelFiles:
-    """A model that is put into another shape as it is loaded."""
-    label = f"{files.label.split(' (')[0]}'s text at {shape.label}'s cost"
-    return replace(files, label=label, parameters=parameters_in(shape, files.config), shape=shape)
-
-
 def fetch_pair(name: str, progress: Progress = no_progress, *, weights: bool = True) -> PairFiles:
     """The files of a pair's target and draft, fetched if need be; weights: see `find_files`. Raises UserError."""
     models, course = find_pair(name), Course(progress)
     target = find_files(models.target, course.until(0.8), weights=weights)
     if models.shape:
-        target = in_shape(target, SHAPES[models.shape])
+        shape = SHAPES[models.shape]
+        label = f"{target.label.split(' (')[0]}'s text at {shape.label}'s cost"
+        target = replace(target, label=label, parameters=parameters_in(shape, target.config), shape=shape)
     if not models.draft:
         # In its place the target itself, which takes nothing.
         return target, replace(target, parameters=0)
@@ -217,10 +211,12 @@ def end_tokens(folder: Path, tokenizer: Any) -> frozenset[int]:
     It goes by config.json only where there is no generation_config.json.
     """
     file = folder / "generation_config.json"
-    config = read_json(file if file.is_file() else folder / "config.json")
-    stated = config.get("eos_token_id")
-    if stated is None and not file.is_file():
-        part = next((config[name] for name in WRITERS if isinstance(config.get(name), dict)), {})
-        stated = part.get("eos_token_id")
+    if file.is_file():
+        stated = read_json(file).get("eos_token_id")
+    else:
+        from transformers import GenerationConfig
+
+        with one_sentence(str(folder)):
+            stated = GenerationConfig.from_model_config(read_json(folder / "config.json")).eos_token_id
     ids = stated if isinstance(stated, list) else [stated]
     return frozenset(id for id in (*ids, tokenizer.eos_token_id) if isinstance(id, int))

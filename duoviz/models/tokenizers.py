@@ -55,7 +55,7 @@ class Tokenizer:
 
     def __call__(self, text: str | list[str], *, add_special_tokens: bool = True) -> Any:
         """As the tokenizer's own call; only a text that names the BOS itself gets no second one."""
-        with unless_broken(f"The tokenizer of {self.label} cannot read this text"), bounds.bounded(bounds.TEXT):
+        with bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot read this text"):
             read = self.inner(text, add_special_tokens=add_special_tokens)
         if add_special_tokens and read["input_ids"][:2] == [self.inner.bos_token_id] * 2:
             del read["input_ids"][0]
@@ -67,7 +67,7 @@ class Tokenizer:
         Some templates take a message's content as a list of parts alone.
         """
         parts = [message | {"content": [{"type": "text", "text": message["content"]}]} for message in chat]
-        with unless_broken(f"The chat template of {self.label} cannot be used"), bounds.bounded(bounds.TEXT):
+        with bounded(bounds.TEXT, f"The chat template of {self.label} cannot be used"):
             for messages in (chat, parts):
                 with suppress(Exception):
                     if chat[-1]["content"].strip() in (text := self.fill(messages)):
@@ -85,19 +85,17 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         # Called for each token of a run: to bound its memory too would take longer than the call.
-        with (
-            unless_broken(f"The tokenizer of {self.label} cannot write its tokens"),
-            bounds.bounded(bounds.TEXT, memory=False),
-        ):
+        with bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot write its tokens", memory=False):
             # Where spaces before punctuation went, a token would change the text before it.
             return self.inner.decode(ids, clean_up_tokenization_spaces=False, **options)
 
 
 @contextmanager
-def unless_broken(sentence: str) -> Iterator[None]:
-    """Raise UserError, with the sentence and the reason, for whatever goes wrong in others' code."""
+def bounded(seconds: float, sentence: str, *, memory: bool = True) -> Iterator[None]:
+    """Run others' code within `bounds`; UserError with the sentence and the reason for whatever goes wrong in it."""
     try:
-        yield
+        with bounds.bounded(seconds, memory=memory):
+            yield
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
@@ -107,7 +105,7 @@ def unless_broken(sentence: str) -> Iterator[None]:
 
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer in a model's folder. Raises UserError."""
-    with unless_broken(f"{files.label} has no tokenizer that can be read"), bounds.bounded(bounds.LOADING):
+    with bounded(bounds.LOADING, f"{files.label} has no tokenizer that can be read"):
         kind = tokenizer_class(files.folder)
         inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
         if not inner.get_vocab():

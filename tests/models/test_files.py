@@ -80,18 +80,10 @@ def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch)
 
     with pytest.raises(Stopped):
         load_pair("them/model + them/draft", stop)
-
-
-def test_the_progress_begins_with_what_is_to_be_done(two, monkeypatch):
-    def fractions(name):
-        updates = []
-        load_pair(name, lambda *update: updates.append(update))
-        return [fraction for fraction, _ in updates]
-
-    here = fractions(f"{two[0]} + {two[1]}")
-    assert here[0] == 0 and here == sorted(here) and len(here) == 2
-    monkeypatch.setattr(hub, "fetch", lambda model_id, progress: progress(0.0, "begins") or two[1])
-    assert fractions(f"{two[0]} + them/draft")[:2] == [0, 0]
+    # Where nothing is to be fetched, the progress begins with loading.
+    updates.clear()
+    load_pair(f"{two[0]} + {two[1]}", lambda *update: updates.append(update))
+    assert [fraction for fraction, _ in updates] == [0, pytest.approx(0.3)]
 
 
 def test_which_models_the_lean_decoder_does():
@@ -113,33 +105,22 @@ def test_a_checkpoint_in_several_files(tmp_path):
 
 
 END = "eos_token_id"
-# What generation_config.json says, None where there is no such file, and config.json; and what ends a text besides the
-# tokenizer's 1.
-STATED = {
-    "an id": ({END: 5}, {}, {5}),
-    "several": ({END: [5, 6]}, {}, {5, 6}),
-    "none": ({END: None}, {}, set()),
-    "the config is not asked": ({}, {END: 9}, set()),
-    "of the config": (None, {END: 9}, {9}),
-    "several of the config": (None, {END: [2, 9]}, {2, 9}),
-    "the first id": (None, {END: 0}, {0}),
-    "of the part that writes": (None, {END: None, "text_config": {END: [7, 8]}}, {7, 8}),
-    "none in the config": (None, {END: None}, set()),
-}
 
 
-@pytest.mark.parametrize("stated", STATED)
-@pytest.mark.parametrize("kind", [hf.LlamaConfig, hf.GPTNeoXConfig, hf.Gemma3Config])
-def test_a_text_ends_where_transformers_ends_it(kind, stated, tmp_path):
-    generation, config, expected = STATED[stated]
-    config = kind().to_dict() | {END: None} | config
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    theirs = hf.GenerationConfig.from_model_config(config)
-    if generation is not None:
-        (tmp_path / "generation_config.json").write_text(json.dumps(generation))
-        theirs = hf.GenerationConfig.from_pretrained(tmp_path)
-    ids = theirs.eos_token_id if isinstance(theirs.eos_token_id, list) else [theirs.eos_token_id]
-    assert end_tokens(tmp_path, DigitTokenizer()) == {1, *ids} - {None} == {1, *expected}
+@pytest.mark.parametrize(
+    "generation, config, ids",
+    [({END: 5}, {}, {5}), ({END: [5, 6]}, {}, {5, 6}), ({}, {END: 9}, set()), (None, {END: 9}, {9}),
+     (None, {END: [2, 9]}, {2, 9}), (None, {"text_config": {END: [7, 8]}}, {7, 8}), (None, {}, set())],
+)  # fmt: skip
+def test_a_text_ends_where_transformers_ends_it(generation, config, ids, tmp_path):
+    """By generation_config.json, or config.json where there is no such file, and the tokenizer's 1."""
+    for name, content in (
+        ("generation_config", generation),
+        ("config", hf.LlamaConfig().to_dict() | {END: None} | config),
+    ):
+        if content is not None:
+            (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    assert end_tokens(tmp_path, DigitTokenizer()) == {1, *ids}
 
 
 def test_two_models_or_one_make_a_pair():

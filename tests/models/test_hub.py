@@ -178,9 +178,3 @@ def test_a_models_size_is_told_before_its_weights_are_fetched(serve, counted, nu
             found = find_files("them/model", weights=False)
             assert found.parameters == numbers and found.config["hidden_size"] == 64
         assert server.asked == ["config.json"]
-
-
-def test_a_damaged_config_is_told(serve):
-    damaged = {"them/model": BIG | {"config.json": b"["}}
-    with serve(repos=damaged), pytest.raises(UserError, match="config.json is damaged"):
-        find_files("them/model", weights=False)

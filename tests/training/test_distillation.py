@@ -1,17 +1,18 @@
-"""Training a tiny draft: it learns, goes on after a stop, the file loads, it is scored as it is used."""
+"""A tiny draft: it learns, goes on after a stop, is scored, saved and read; and as transformers reads it."""
 
 import json
 
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import Trainer
+from transformers import AutoModelForCausalLM, Trainer
 
 from duoviz.training import distillation
+from duoviz.training import student as module
 from duoviz.training.__main__ import main
-from duoviz.training.distillation import divergence
+from duoviz.training.distillation import divergence, hidden
 from duoviz.training.fitting import LONGEST, agreement
-from duoviz.training.student import cut_from_target, save_draft
+from duoviz.training.student import cut_from_target, export_assistant, read_student, save_draft
 from tests.models.folders import loaded
 
 
@@ -73,15 +74,6 @@ def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
     assert whole == parts
 
 
-@pytest.mark.parametrize("has, dtype", [(False, torch.float32), (True, torch.bfloat16)])
-def test_products_are_of_bfloat16_where_the_device_has_it(has, dtype, draft, tmp_path, monkeypatch):
-    seen = set()
-    monkeypatch.setattr(distillation, "has_bfloat16", lambda device: has)
-    monkeypatch.setattr(distillation, "divergence", lambda p, logits, *more: seen.add(logits.dtype) or logits.sum())
-    draft(tmp_path, tokens=200)
-    assert seen == {dtype}
-
-
 def test_the_loss_is_that_of_the_mixture():
     torch.manual_seed(0)
     p, logits = torch.randn(9, 30).softmax(-1), torch.randn(9, 30)
@@ -115,3 +107,39 @@ def test_a_draft_that_knows_nothing_has_the_overlap_of_a_flat_distribution(targe
     found = agreement(theirs, loaded(tmp_path, "int8"), tested[:1])
     assert found["classical at temperature 1"] == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-4)
     assert found["top1"] < 0.2
+
+
+KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
+
+
+@pytest.fixture
+def saved(target, tmp_path):
+    save_draft(cut_from_target(target, layers=2, known=KNOWN), tmp_path)
+    return tmp_path
+
+
+@torch.no_grad()
+def test_a_saved_draft_computes_what_the_student_does(saved):
+    student, ids = read_student(saved), torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
+    expected = student.lm_head(hidden(student, ids, torch.arange(20)))
+    draft = loaded(saved, "float32")
+    assert torch.equal(student.lm_head.known, KNOWN) and torch.equal(draft.known, KNOWN)
+    assert torch.allclose(draft.forward(ids[0].tolist()), expected, atol=1e-4)
+    in_int8 = loaded(saved, "int8").forward(ids[0].tolist()).float()
+    assert (in_int8 - expected).norm() / expected.norm() < 0.05
+
+
+@torch.no_grad()
+def test_the_assistant_gives_the_drafts_logits_and_nothing_else(saved, tmp_path, monkeypatch):
+    class Tokenizer:
+        def save_pretrained(self, folder):
+            (folder / "tokenizer.json").write_text("{}")
+
+    monkeypatch.setattr(module.AutoTokenizer, "from_pretrained", lambda folder: Tokenizer())
+    export_assistant(saved, tmp_path, tmp_path / "out")
+    ids = torch.randint(0, 64, (21,), generator=torch.Generator().manual_seed(3))
+    want = loaded(saved, "float32").forward(ids.tolist())
+    logits = AutoModelForCausalLM.from_pretrained(tmp_path / "out", dtype=torch.float32).eval()(ids[None]).logits[0]
+    assert logits.shape == (21, 64) and (tmp_path / "out" / "tokenizer.json").is_file()
+    assert logits[:, KNOWN].numpy() == pytest.approx(want.numpy(), abs=1e-4)
+    assert (logits[:, ::4] < -1e4).all()
