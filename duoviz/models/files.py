@@ -19,7 +19,7 @@ from duoviz.models.embedded import TARGET_LABEL, embedded_target
 from duoviz.models.llama_config import OUR_KIND, SIZES, LlamaConfig, is_lean
 from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
-from duoviz.models.shapes import SHAPES, Shape, config_in, parameters_in
+from duoviz.models.shapes import SHAPES, Shape, parameters_in
 from duoviz.outside import Reader, Refused, in_short, open_file
 
 OUR_DRAFT = "duoviz draft"
@@ -46,7 +46,7 @@ SENTENCES = (
 class ModelFiles:
     """A model's folder: what the model is called, its config, how many numbers its weights hold.
 
-    shape: that it is put into as it is loaded, None for its own; `parameters` and `shaped_config` are of that shape.
+    shape: that it is put into as it is loaded, and that `parameters` is of; None for its own.
     """
 
     label: str
@@ -56,8 +56,18 @@ class ModelFiles:
     shape: Shape | None = None
 
     @property
-    def shaped_config(self) -> dict:
-        return config_in(self.shape, self.config) if self.shape else self.config
+    def vocabulary(self) -> int:
+        """How many tokens the model knows. Raises UserError for what is no language model."""
+        size = (self.config.get("text_config") or self.config).get("vocab_size")
+        if size is None:
+            raise UserError(f"{self.label} is not a language model: its config has no vocab_size.")
+        return size
+
+    @property
+    def version(self) -> str:
+        """What changes with the weights: a hash of their files' names, sizes and dates."""
+        stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in weight_files(self.folder)]
+        return hashlib.sha256(repr(stats).encode()).hexdigest()[:16]
 
 
 # A pair's target and draft.
@@ -188,21 +198,6 @@ def fetch_pair(name: str, progress: Progress = no_progress, *, weights: bool = T
         # In its place the target itself, which takes nothing.
         return target, replace(target, parameters=0)
     return target, find_files(models.draft, course.until(1.0), draft=True, weights=weights)
-
-
-def vocabulary_of(files: ModelFiles) -> int:
-    """How many tokens a model knows. Raises UserError for what is no language model."""
-    config = files.config.get("text_config") or files.config
-    if config.get("vocab_size") is None:
-        raise UserError(f"{files.label} is not a language model: its config has no vocab_size.")
-    return config["vocab_size"]
-
-
-def version_of(draft: ModelFiles) -> str:
-    """What changes with a draft's weights: a hash of their files' names, sizes and dates."""
-    files = [(file.name, file.stat()) for file in weight_files(draft.folder)]
-    stats = repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in files])
-    return hashlib.sha256(stats.encode()).hexdigest()[:16]
 
 
 def end_tokens(folder: Path, tokenizer: Any) -> frozenset[int]:

@@ -9,27 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from duoviz.errors import UserError
 from duoviz.models.copying import Copying
 from duoviz.models.cores import Cores, assign_cores, available_cores
-from duoviz.models.files import (
-    ModelFiles,
-    end_tokens,
-    fetch_pair,
-    one_sentence,
-    read_tensors,
-    version_of,
-    vocabulary_of,
-)
+from duoviz.models.files import ModelFiles, end_tokens, fetch_pair, one_sentence, read_tensors
 from duoviz.models.language_model import LanguageModel
 from duoviz.models.llama import DTYPES, Llama
 from duoviz.models.llama_config import LlamaConfig, context_of, is_lean
 from duoviz.models.pair import CONTEXT_LIMIT, DraftSource, Pair
 from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, Models, check_draft, find_pair
-from duoviz.models.shapes import InShape
+from duoviz.models.shapes import InShape, config_in
 from duoviz.models.tokenizers import check_tokenizers, load_tokenizer
 
 MEMINFO = Path("/proc/meminfo")
@@ -137,12 +128,13 @@ def load_model(
             from duoviz.models.transformers_model import load_transformers
 
             return load_transformers(files.folder, **options)
-        weights: Mapping[str, Tensor] = read_tensors(files.folder)
+        config, weights = files.config, read_tensors(files.folder)
         if files.shape:
             dtype = DTYPES.get(precision, torch.float32)
-            weights = InShape(weights, files.config, files.shape, device=device, dtype=dtype)
-        model = Llama(LlamaConfig.from_dict(files.shaped_config), weights, **options)
-        return Copying(model, files.config["copying"]) if files.config.get("copying") else model
+            weights = InShape(weights, config, files.shape, device=device, dtype=dtype)
+            config = config_in(files.shape, config)
+        model = Llama(LlamaConfig.from_dict(config), weights, **options)
+        return Copying(model, config["copying"]) if config.get("copying") else model
 
 
 def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSource, Cores, Callable[[], Pair]]:
@@ -159,8 +151,8 @@ def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSour
     check_fit(name, memory)
     limit, label = min(context_of(target.config), context_of(draft.config)), f"{draft.label} ({draft_precision})"
     load_draft = partial(load_model, replace(draft, label=label)) if models.draft else partial(check_draft, name)
-    load_draft = partial(load_draft, precision=draft_precision, context_limit=limit, vocabulary=vocabulary_of(target))
-    source = DraftSource(load_draft, label, draft_precision, version_of(draft), draft.folder)
+    load_draft = partial(load_draft, precision=draft_precision, context_limit=limit, vocabulary=target.vocabulary)
+    source = DraftSource(load_draft, label, draft_precision, draft.version, draft.folder)
     cores = assign_cores(available_cores(), target_on_gpu=device != "cpu")
 
     def load_rest() -> Pair:

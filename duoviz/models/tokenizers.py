@@ -9,7 +9,7 @@ from typing import Any
 
 from duoviz.errors import UserError, first_line
 from duoviz.models import bounds
-from duoviz.models.files import ModelFiles, read_json, vocabulary_of
+from duoviz.models.files import ModelFiles, read_json
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.outside import is_text
 
@@ -120,7 +120,7 @@ def fingerprint(vocabulary: dict[str, int]) -> str:
 
 def known_tokens(tokenizer: Any, model: ModelFiles) -> dict[str, int]:
     """A tokenizer's vocabulary without the ids that the model has no logits for, such as that of an added [PAD]."""
-    most = vocabulary_of(model)
+    most = model.vocabulary
     return {token: id for token, id in tokenizer.get_vocab().items() if id < most}
 
 

@@ -9,7 +9,7 @@ import transformers as hf
 from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models import hub
-from duoviz.models.files import end_tokens, fetch_pair, look_into, read_config, version_of
+from duoviz.models.files import end_tokens, fetch_pair, look_into, read_config
 from duoviz.models.llama_config import context_of, is_lean
 from duoviz.models.load import load_pair
 from duoviz.models.pair import CONTEXT_LIMIT
@@ -49,9 +49,9 @@ def test_a_config_with_numbers_that_json_lacks(tmp_path):
 
 
 def test_the_drafts_version_changes_with_its_weights(two, tmp_path):
-    version = version_of(look_into(two[1], "draft"))
-    assert version and version_of(look_into(two[1], "the same")) == version
-    assert version_of(look_into(folder(tmp_path / "other", llama(7)), "other")) != version
+    version = look_into(two[1], "draft").version
+    assert version and look_into(two[1], "the same").version == version
+    assert look_into(folder(tmp_path / "other", llama(7)), "other").version != version
 
 
 @pytest.mark.parametrize("name", ["/nowhere/at/all", "./here", "~nobody-of-this-name/mine", "a/b/c", "/" + "a" * 300])
