@@ -22,6 +22,10 @@ MINI_BROWSER = Path(f"/usr/lib/{os.uname().machine}-linux-gnu/webkit2gtk-4.1/Min
 MOUSE = 6
 
 
+# What the browser says above the page lets its window be no narrower than 447 pixels.
+NARROW = "* { min-width: 0; padding: 0; font-size: 1px; }"
+
+
 @contextmanager
 def screen():
     """The number of a display that nobody looks at."""
@@ -60,6 +64,8 @@ def firefox(folder):
 def webkit(folder):
     """folder: takes the log and what is saved."""
     (folder / "user-dirs.dirs").write_text(f'XDG_DOWNLOAD_DIR="{folder}"\n')
+    (folder / "gtk-3.0").mkdir()
+    (folder / "gtk-3.0" / "gtk.css").write_text(NARROW)
     options = webdriver.WebKitGTKOptions()
     options.binary_location = str(MINI_BROWSER)
     for argument in ("--automation", "--enable-write-console-messages-to-stdout=true"):
@@ -99,7 +105,7 @@ class Visitor:
             self.driver.browsing_context.set_viewport(context=self.driver.current_window_handle, viewport=viewport)
         else:
             self.driver.set_window_size(width, height)
-        assert self.run("return innerWidth") == width
+        self.wait("innerWidth === arguments[0]", width)
 
     def wait(self, condition, *arguments):
         """What a function of the page, or of ours, gives, once that is something."""

@@ -1,11 +1,13 @@
 """What a visitor does, in Firefox and in WebKit: what Chromium's tests show in detail."""
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.browsers import BROWSERS, Visitor
+from tests.e2e.test_frame import HUB, serving
 from tests.e2e.visualizer.test_replay import replay_without_times
 
 LIVE = "#visualizer .dv"
@@ -36,7 +38,7 @@ def story(visitor, url):
 def run(visitor, url):
     visitor.press(part="#generate")
     visitor.is_at(LIVE, state="done")
-    visitor.press("Skip to the end")
+    visitor.find(f"{LIVE} .dv-slider").send_keys(Keys.END)
     visitor.wait(f"document.querySelector('{LIVE}').dataset.shown === document.querySelector('{LIVE} .dv-slider').max")
     assert tokens(visitor)
 
@@ -117,6 +119,22 @@ def link(visitor, url):
     assert visitor.find("#prompt textarea").get_property("value") == "Why is the sea salt?"
 
 
+def race_in_a_frame(visitor, url):
+    """Of another origin, with the hub's sandbox; afterwards the visitor is in it."""
+    look = visitor.run("return document.body.className.includes('dark') ? 'dark' : 'light'")
+    with serving(HUB) as hub:
+        visitor.driver.get(f"{hub}#{url}#tab=compare&theme={look}")
+        visitor.driver.switch_to.frame("space")
+        race(visitor, url)
+        visitor.press(part=".dv-menu-race summary")
+        visitor.press("Save race")
+        visitor.reads(".dv-race .dv-files-message", "No file? The page around this one")
+        assert visitor.saved("*.duorace.json")
+        visitor.press("Copy link")
+        visitor.reads(".dv-share-message", "Link copied")
+        assert "#tab=compare&" in visitor.find(".dv-share-link").get_property("value")
+
+
 def replay(visitor, url):
     file = visitor.folder / "replay.html"
     file.write_text(replay_without_times(), encoding="utf-8")
@@ -126,19 +144,30 @@ def replay(visitor, url):
     assert not visitor.run("return /Timeline|tokens\\/s|NaN/.test(document.body.innerText)")
 
 
-JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab, link, replay)
+JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab)
+JOURNEYS += (link, race_in_a_frame, replay)
+
+
+# Each journey is gone through in the one look in the first browser, and in the other one in the second.
+LOOKS = ((1280, "light"), (390, "dark"))
+WEAR = """const [theme] = arguments;
+localStorage.setItem("duoviz theme", theme);
+document.body?.classList.toggle("dark", theme === "dark");"""
 
 
 @pytest.fixture(params=BROWSERS)
 def visitor(request, tmp_path):
     with BROWSERS[request.param](tmp_path) as driver:
-        visitor = Visitor(driver, tmp_path)
-        visitor.resize(1280)
-        yield visitor
+        yield Visitor(driver, tmp_path)
 
 
 def test_a_visitor_finds_all_there_is(visitor, shipped):
-    for journey in JOURNEYS:
+    visitor.driver.get(f"{shipped}theme.css")
+    for number, journey in enumerate(JOURNEYS, visitor.driver.caps["browserName"] == "firefox"):
+        width, theme = LOOKS[number % 2]
+        visitor.driver.switch_to.default_content()
+        visitor.resize(width)
+        visitor.run(WEAR, theme)
         journey(visitor, shipped)
-        assert visitor.run("return document.documentElement.scrollWidth - innerWidth") <= 1, journey.__name__
+        assert visitor.run("return document.documentElement.scrollWidth - innerWidth") <= 1, (journey.__name__, width)
         assert visitor.faults(shipped) == [], journey.__name__
