@@ -93,12 +93,22 @@ def pages(site: Site) -> Result:
     return beside(site, done, lambda: site.flood(1_200, **options))
 
 
+def calls_of(site: Site) -> dict[str, dict]:
+    """What the page sends if nothing was changed on it, by its functions' names, of which none is twice."""
+    config = json.loads(site.ask("GET", "/config")[2])
+    values = {each["id"]: each["props"].get("value") for each in config["components"]}
+    functions = [each for each in config["dependencies"] if each["backend_fn"]]
+    return {
+        each["api_name"]: {"fn_index": each["id"], "data": [values[id] for id in each["inputs"]]} for each in functions
+    }
+
+
 def every_function(site: Site) -> Result:
     """Calls of all functions of the page, with sessions made up; they are paced, a few a second for each address."""
-    functions = 23
+    calls = [*calls_of(site).values()]
 
     def body(number: int) -> dict:
-        return {"fn_index": number % functions, "session_hash": f"session-{number}", "data": []}
+        return calls[number % len(calls)] | {"session_hash": f"session-{number}"}
 
     statuses, (seconds, _) = site.flood(400, body, paths=[JOIN]), site.run_of(site.visitor())
     return Result("400 calls of the page's own functions", f"{seconds:.1f} s; answers: {statuses}", seconds < 60)
@@ -106,10 +116,7 @@ def every_function(site: Site) -> Result:
 
 def joins_from(site: Site, addresses: list[str]) -> Result:
     """Runs as the page asks for them if nothing was changed on it, 128 from each address at once."""
-    config = json.loads(site.ask("GET", "/config")[2])
-    values = {each["id"]: each["props"].get("value") for each in config["components"]}
-    watch = next(each for each in config["dependencies"] if each["api_name"] == "watch")
-    call = {"fn_index": watch["id"], "data": [values[each] for each in watch["inputs"]]}
+    call = calls_of(site)["watch"]
 
     def joins(address: str) -> dict:
         def body(number: int) -> dict:
