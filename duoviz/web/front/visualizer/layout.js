@@ -96,9 +96,6 @@ function lastWords(text) {
   return short === visible(text) ? short || "start" : `…${short}`;
 }
 
-const itemOf = (list, index, node, { row, depth }, column) => (
-  { list, index, node, row, column: column + depth, label: tokenLabel(node.text) });
-
 // Of a living tree's tokens that were not checked, those that live on and the likeliest others are drawn.
 const DRAWN_REST = 8;
 
@@ -113,12 +110,14 @@ function drawnRest({ checked, rest = [] }) {
   return lives;
 }
 
-// The drawn nodes as items, each hung on its parent's, or on where the tree starts.
-function hung(nodes, drawn, { places }, start, itemAt) {
+// The nodes that are drawn as items, the first of them in this column, each hung on its parent's, or on where the tree
+// starts; a window's on none. nameOf: gives the {list, index} of each.
+function itemsOf(nodes, drawn, places, { start, column, nameOf }) {
   const own = [];
   for (const index of drawn) {
-    const item = itemAt(index, places[index] ?? { depth: 0, row: 0 });
-    own[index] = { ...item, from: own[nodes[index].parent] ?? start };
+    const [node, { row, depth }] = [nodes[index], places[index]];
+    const from = isWindow(node) ? undefined : own[node.parent] ?? start;
+    own[index] = { ...nameOf(index), node, row, column: column + depth, label: tokenLabel(node.text), from };
   }
   return own.filter(Boolean);
 }
@@ -129,26 +128,21 @@ function checkedItems(iteration, start) {
   const shown = drawnRest(iteration);
   const isDrawn = (index) => index < checked.length || shown.has(index);
   const drawn = indicesOf(nodes, (node) => !isWindow(node)).filter(isDrawn);
-  const layout = layOut(nodes, drawn);
-  const items = hung(nodes, drawn, layout, start, (index, place) => {
-    const [list, at] = index < checked.length ? ["checked", index] : ["rest", index - checked.length];
-    return itemOf(list, at, nodes[index], place, 1);
-  });
   const looking = indicesOf(nodes, isWindow);
+  const layout = layOut(nodes, drawn);
   const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
-  const window = looking.map((index) => itemOf("checked", index, nodes[index], below.places[index], 1));
-  return { items, window, allRows: below.rows, depth: layout.depth };
+  const nameOf = (index) => (
+    index < checked.length ? { list: "checked", index } : { list: "rest", index: index - checked.length });
+  const [items, window] = [[drawn, layout], [looking, below]].map(([indices, { places }]) => (
+    itemsOf(nodes, indices, places, { start, column: 1, nameOf })));
+  return { items, window, rows: below.rows, depth: layout.depth };
 }
 
-function draftedItems(nodes, anchor, column, taken) {
-  const drawn = [...nodes.keys()];
-  const layout = layOut(nodes, drawn);
+function draftedItems(nodes, start, column, taken) {
+  const { places, rows } = layOut(nodes, [...nodes.keys()]);
   const sequences = sequenceOf(nodes);
-  const items = hung(nodes, drawn, layout, anchor, (index, place) => {
-    const isTaken = sequences[index] > 0 && sequences[index] === taken;
-    return { ...itemOf("drafted", index, nodes[index], place, column), taken: isTaken };
-  });
-  return { items, rows: layout.rows };
+  const nameOf = (index) => ({ list: "drafted", index, taken: sequences[index] > 0 && sequences[index] === taken });
+  return { items: itemsOf(nodes, nodes.keys(), places, { start, column, nameOf }), rows };
 }
 
 export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
@@ -161,7 +155,7 @@ export function treeItems(iteration, tail) {
   const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);
   return {
     items: [start, ...checked.items, ...checked.window, ...drafted.items],
-    split, windowRow: checked.window[0]?.row ?? null, rows: Math.max(1, checked.allRows, drafted.rows),
+    split, windowRow: checked.window[0]?.row ?? null, rows: Math.max(1, checked.rows, drafted.rows),
   };
 }
 
