@@ -31,28 +31,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def run(parser: Parser, arguments: list[str] | None) -> int:
-    """Run the command that the arguments name; the exit status, and one line on stderr for a UserError.
+    """Run the command that the arguments name; the exit status.
 
     Whatever the encoding of the output, what it lacks is printed as Python writes it in a string; where nobody reads
-    the output any more, the command ends silently. A command is imported only when it runs, so that help and complaints
-    come at once.
+    the output any more, the command ends silently.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # None where it is closed.
             stream.reconfigure(errors="backslashreplace")
-    status, complaint = 0, ""
     try:
         try:
-            options = parser.parse_args(arguments)
-            command = resolve_name(options.run)
-            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-            try:
-                status = command(options) or 0
-            except UserError as error:
-                status, complaint = 1, str(error)
-            except KeyboardInterrupt:
-                status, complaint = 130, options.stopped
+            status, complaint = outcome(parser.parse_args(arguments))
         finally:
             if sys.stdout:
                 sys.stdout.flush()
@@ -66,6 +55,22 @@ def run(parser: Parser, arguments: list[str] | None) -> int:
     if complaint:
         print(f"duoviz: {complaint}", file=sys.stderr)
     return status
+
+
+def outcome(options: argparse.Namespace) -> tuple[int, str]:
+    """Call what `options.run` names; the exit status, and what the user did wrong.
+
+    A command is imported only when it runs, so that help and complaints come at once.
+    """
+    command = resolve_name(options.run)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return command(options) or 0, ""
+    except UserError as error:
+        return 1, str(error)
+    except KeyboardInterrupt:
+        return 130, options.stopped
 
 
 def number(lowest: int, highest: int) -> Callable[[str], int]:
