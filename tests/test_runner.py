@@ -6,7 +6,6 @@ from duoviz import runner, runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.forward import PREFILL_CHUNK
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.errors import UserError
 from tests.tiny import tiny_engine
 
@@ -24,22 +23,6 @@ def test_preparing_starts_the_draft_although_costs_are_known(engine):
 def test_a_draft_in_turn_has_the_targets_cores(engine):
     header = next(runner.stream(engine, "speculative", "hi", SETTINGS))["header"]
     assert header["draft"]["device"] == header["target"]["device"]
-
-
-def test_a_draft_that_dies_ends_the_run_with_its_sentence():
-    engine = tiny_engine()
-    draft, answers = engine.draft_beside, []
-
-    def result(**options):
-        answers.append(1)
-        if len(answers) == 3:
-            raise DraftDied("The draft process died.")
-        return type(draft).result(draft)
-
-    draft.result = result
-    trace = runner.collect(runner.stream(engine, "duodecoding", "hi", SETTINGS))
-    assert trace["end"]["stopped"] == "error" and trace["end"]["message"] == "The draft process died."
-    assert len(trace["iterations"]) == 3 and runs.summary(trace)["text"]
 
 
 # REST, which would need a datastore, reads a prompt as PLD does; DuoDecoding's draft does it in its own process.
