@@ -6,7 +6,6 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from duoviz.decoding.costs import CostModel
 from duoviz.lab import prediction
 from duoviz.lab.answers import Value, acceptance, rows_of, speeds, tasks_of
 from duoviz.lab.figures import Figure, styled
@@ -46,7 +45,7 @@ def sides(results: Results) -> list[Side]:
     models, ways = prediction.padded_models(results.environment), tree_ways(results.environment)
     together, in_turn = models[TOGETHER], models[IN_TURN]
     free = prediction.with_free_rows(in_turn)
-    maps = {"here": formula_maps(together, in_turn), "free": formula_maps(free, free)}
+    maps = {"here": prediction.formula_maps(together, in_turn), "free": prediction.formula_maps(free, free)}
     for rows, way in ways.items():
         maps[rows] = maps[rows] | {DUOTREE: np.asarray(way.phi)}
     lead = {rows: np.log(way.beside / way.in_turn) for rows, way in ways.items()}
@@ -56,12 +55,6 @@ def sides(results: Results) -> list[Side]:
         overall = points.pop(ALL_TASKS, None)
         compared.append(Side(lane, prediction.ratio_of(costs), phi, lead if lane == DUOTREE else {}, overall, points))
     return compared
-
-
-def formula_maps(together: CostModel, in_turn: CostModel) -> dict[str, np.ndarray]:
-    """φ of SpS and DuoDecoding at ALPHAS (lines) and RATIOS."""
-    lines = [prediction.formula_phis(alpha, together, in_turn, RATIOS) for alpha in ALPHAS]
-    return {lane: np.array([line[lane] for line in lines]) for lane in (SPS, DUO)}
 
 
 def tree_ways(environment: dict) -> dict[str, Ways]:

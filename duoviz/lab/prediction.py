@@ -158,15 +158,14 @@ def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -
     return expected
 
 
-def fewest(seconds: Sequence[Sequence[float]] | np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """Times by rows (the last axis), where fewer rows take no longer than more do: they could be padded to them."""
-    shortest = np.minimum.accumulate(np.array(seconds)[:, ::-1], axis=1)[:, ::-1]
-    return tuple(map(tuple, shortest.tolist()))
-
-
 def padded_models(environment: dict) -> dict[str, CostModel]:
-    """The `cost_models` for a map of φ: a vanilla that is slower than more rows would be makes any drafting pay."""
-    return {name: replace(costs, target=fewest(costs.target)) for name, costs in cost_models(environment).items()}
+    """The `cost_models` for a map of φ, where fewer rows take no longer than more do, for they could be padded to them:
+    a vanilla that is slower than more rows would be makes any drafting pay."""
+    models = {}
+    for name, costs in cost_models(environment).items():
+        shortest = np.minimum.accumulate(np.array(costs.target)[:, ::-1], axis=1)[:, ::-1]
+        models[name] = replace(costs, target=tuple(map(tuple, shortest.tolist())))
+    return models
 
 
 def places_of(environment: dict) -> Places:
@@ -208,16 +207,14 @@ def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
     return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)
 
 
-def formula_phis(
-    alpha: float, together: CostModel, in_turn: CostModel, ratios: np.ndarray | None = None
-) -> dict[str, np.ndarray]:
-    """φ of SpS and DuoDecoding over vanilla with the costs in turn: at these ratios, or at that of each one's costs."""
+def formula_maps(together: CostModel, in_turn: CostModel) -> dict[str, np.ndarray]:
+    """φ of SpS and DuoDecoding over vanilla with the costs in turn, at ALPHAS (lines) and RATIOS."""
     # Vanilla has the draft's cores too.
     fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
-    sps, duo = (ratio_of(costs) if ratios is None else ratios for costs in (in_turn, together))
+    alone, beside = growth(in_turn), growth(together)
     return {
-        SPS: speculative_phi(alpha, sps, growth(in_turn)),
-        DUO: fewer_cores * duodecoding_phi(alpha, duo, growth(together)),
+        SPS: np.array([speculative_phi(alpha, RATIOS, alone) for alpha in ALPHAS]),
+        DUO: fewer_cores * np.array([duodecoding_phi(alpha, RATIOS, beside) for alpha in ALPHAS]),
     }
 
 
@@ -232,11 +229,11 @@ class Ways(NamedTuple):
         return np.maximum(self.beside, self.in_turn)
 
 
-def duotree_phi(together: CostModel, in_turn: CostModel, places: Places, *, iterations: int) -> Ways:
+def duotree_phi(together: CostModel, in_turn: CostModel, places: Places) -> Ways:
     """Of DuoTree with these costs of its two ways, over vanilla with the costs in turn, which has no overhead here."""
     vanilla = 1 / in_turn.target_time(1, CONTEXT)
+    played = {"children": CHILDREN, "iterations": PLAYED}
     ways = ((together, True), (in_turn, False))
-    played = {"children": CHILDREN, "iterations": iterations}
     return Ways(*(forecast(costs, places, beside=beside, **played) / vanilla for costs, beside in ways))
 
 
@@ -246,7 +243,7 @@ def duotree_map(together: CostModel, in_turn: CostModel, places: Places) -> Ways
     mixes = [exponential_tilt(places, alpha) for alpha in PLAYED_ALPHAS]
     factors = ratio_of(in_turn) / PLAYED_RATIOS
     ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]
-    phis = np.array([[duotree_phi(*pair, mix, iterations=PLAYED) for pair in ways] for mix in mixes])
+    phis = np.array([[duotree_phi(*pair, mix) for pair in ways] for mix in mixes])
     return Ways(between(phis[..., 0]), between(phis[..., 1]))
 
 

@@ -134,7 +134,7 @@ def test_duotrees_map_is_its_forecast_where_it_is_played_and_lies_between_elsewh
     # At a ratio of 128 the draft in turn takes 10 ms / 128, and beside the target half of it, as here.
     steps = ((together, 0.005 / 128), (in_turn, 0.01 / 128))
     quick = [replace(costs, draft=((each,) * 8,) * 2) for costs, each in steps]
-    corner = duotree_phi(*quick, exponential_tilt(PLACES, 0.98), iterations=prediction.PLAYED)
+    corner = duotree_phi(*quick, exponential_tilt(PLACES, 0.98))
     assert (found.beside[-1, -1], found.in_turn[-1, -1]) == pytest.approx(corner)
     assert found.phi[-1, -1] == max(corner) and found.phi.shape == (len(ALPHAS), len(RATIOS))
     for line in (found.in_turn[:, 48], found.in_turn[48]):

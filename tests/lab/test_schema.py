@@ -9,7 +9,7 @@ from operator import getitem
 
 import pytest
 
-from duoviz.lab import paying, prediction
+from duoviz.lab import prediction
 from duoviz.lab.plan import DUO, DUOTREE, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.report import first_view, parts_beside, parts_of, report_html, sections, table_csv
 from duoviz.lab.results import read_results
@@ -37,7 +37,7 @@ HOLE = "\x01hole\x01"
 @pytest.fixture(autouse=True)
 def quicker(monkeypatch):
     """Maps of the same costs are made once, and those of DuoTree from fewer iterations."""
-    monkeypatch.setattr(paying, "formula_maps", lru_cache(paying.formula_maps))
+    monkeypatch.setattr(prediction, "formula_maps", lru_cache(prediction.formula_maps))
     monkeypatch.setattr(prediction, "PLAYED", 2)
 
 
