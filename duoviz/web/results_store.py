@@ -112,24 +112,20 @@ def folder_named(name: object) -> Path:
 def keep_loaded(file: Path) -> str:
     """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises UserError."""
     stem, folder = plain_name(file.stem), loaded_folder()
+    names = (f"{stem} {number}" if number > 1 else stem for number in count(1))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        part = folder / f"{uuid.uuid4().hex}.part"
-        shutil.copy(file, part)
-        place = free_place(folder, stem)
-        os.replace(part, place)
+        part = shutil.copy(file, folder / f"{uuid.uuid4().hex}.part")
+        name = next(name for name in names if is_made(folder / f"{name}.zip"))
+        os.replace(part, folder / f"{name}.zip")
     except OSError as error:
         raise UserError(f"The results cannot be kept in {folder}: {error.strerror or error}.") from error
-    return f"{place.stem} (loaded)"
+    return f"{name} (loaded)"
 
 
-def free_place(folder: Path, stem: str) -> Path:
-    """An empty file with a name that nothing is shown under; two visitors never get the same."""
-    taken = available(recorded_only=False)
-    for number in count(1):
-        place = folder / f"{stem if number == 1 else f'{stem} {number}'}.zip"
-        with suppress(FileExistsError):
-            if f"{place.stem} (loaded)" not in taken:
-                place.touch(exist_ok=False)
-                return place
-    raise AssertionError("numbers do not end")
+def is_made(place: Path) -> bool:
+    """Make an empty file, unless there is one; two visitors never make the same."""
+    with suppress(FileExistsError):
+        place.touch(exist_ok=False)
+        return True
+    return False
