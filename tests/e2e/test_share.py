@@ -117,6 +117,11 @@ def test_inside_another_sites_frame_the_link_is_taken_up_and_stands_selected(pag
     page.set_content(f'<iframe src="{url}#prompt=Framed&seed=8" width="1000" height="800"></iframe>')
     frame = page.frame_locator("iframe")
     expect(prompt(frame)).to_have_value("Framed")
+    # What is said leaves in sight what it says to press, also on a phone.
+    for width in (390, 1000):
+        page.locator("iframe").evaluate("(node, width) => { node.width = width; }", width)
+        said, button = (frame.locator(part).bounding_box() for part in (".dv-toast", "#generate"))
+        assert said["y"] + said["height"] <= button["y"], width
     press(frame, "Copy link")
     link = frame.locator(".dv-share-link")
     expect(link).to_have_value(re.compile(f"^{re.escape(url)}#tab=live&prompt=Framed&.*seed=8$"))

@@ -21,12 +21,12 @@ const REFUSED = "Copy the link with Ctrl+C (⌘C on a Mac).";
 const row = (name, ...cells) => (
   el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell)))
 );
-const headings = (...names) => el("thead", {}, el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name))));
+const headings = (...names) => el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, name))));
 
 function figureTable(verdicts, drafted, costs) {
   const both = [verdicts, drafted];
   const sums = both.map(summary);
-  return el("table", { class: "dg-figures" }, headings("", "You", "The draft"), el("tbody", {},
+  return el("table", { class: "dg-figures" }, headings("You", "The draft"), el("tbody", {},
     row("Acceptance", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
     row("Speed-up over the target alone", ...both.map((each) => speedWords(each, costs)))));
 }
@@ -34,7 +34,7 @@ function figureTable(verdicts, drafted, costs) {
 function roundTable(verdicts, drafted) {
   const cells = (each) => each.map(({ tokens }) => String(tokens));
   return el("table", { class: "dg-rounds" }, el("caption", {}, "Tokens written in each round"),
-    headings("", ...verdicts.map((verdict, index) => String(index + 1))),
+    headings(...verdicts.map((verdict, index) => String(index + 1))),
     el("tbody", {}, row("You", ...cells(verdicts)), row("The draft", ...cells(drafted))));
 }
 
