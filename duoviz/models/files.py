@@ -29,6 +29,8 @@ MOST_BYTES = 100_000_000
 COUNTS, MOST_LAYERS = ("layer", "layers", "experts"), 4096
 # What a Llama's config must have for transformers to have nothing to fill in: the rest is read with its defaults.
 LLAMA_FIELDS = {*SIZES, "rms_norm_eps", "rope_parameters", "vocab_size"}
+# What the config of a model of several parts calls the one that writes.
+WRITERS = ("decoder", "generator", "text_config")
 # Errors of reading a model, and the user's sentence for each with the model's label; the first match counts.
 SENTENCES = (
     (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
@@ -206,12 +208,10 @@ def end_tokens(folder: Path, tokenizer: Any) -> frozenset[int]:
     It goes by config.json only where there is no generation_config.json.
     """
     file = folder / "generation_config.json"
-    if file.is_file():
-        stated = read_json(file).get("eos_token_id")
-    else:
-        from transformers import GenerationConfig
-
-        with one_sentence(str(folder)):
-            stated = GenerationConfig.from_model_config(read_json(folder / "config.json")).eos_token_id
+    config = read_json(file if file.is_file() else folder / "config.json")
+    stated = config.get("eos_token_id")
+    if stated is None and not file.is_file():
+        part = next((config[name] for name in WRITERS if isinstance(config.get(name), dict)), {})
+        stated = part.get("eos_token_id")
     ids = stated if isinstance(stated, list) else [stated]
     return frozenset(id for id in (*ids, tokenizer.eos_token_id) if isinstance(id, int))

@@ -40,13 +40,13 @@ constants.HF_HUB_DISABLE_XET = True
 def fetch(model_id: str, progress: Progress = no_progress) -> Path:
     """The folder of the hub's model, downloaded or, where the hub cannot be had, as an earlier download left it.
 
-    `progress` is called from the download's threads. An exception that it raises ends the download and is raised here.
-    Raises UserError.
+    `progress` is called from the download's threads. To end the download it raises an exception in each of them, which
+    is raised here. Raises UserError.
     """
-    lock, raised = threading.Lock(), list[BaseException]()
+    lock = threading.Lock()
 
     class ByteBar(tqdm_asyncio):
-        """Shows nothing; tells of the bytes that came, one call at a time. Once that raises, it does in all threads."""
+        """Shows nothing; tells of the bytes that came, one call at a time."""
 
         def __init__(self, *args: Any, **options: Any):
             # The bars of bytes (received, written) tell the same; the one of files is of no interest.
@@ -56,22 +56,14 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
         def update(self, n: float | None = 1) -> None:
             with lock:
                 self.n += n or 0
-                total = self.total or self.n
-                try:
-                    if raised:
-                        raise raised[0]
-                    if self.counts_bytes:
-                        amount = f"{self.n / 1e6:,.1f} of {total / 1e6:,.1f} MB"
-                        progress(min(1.0, self.n / max(total, 1)), f"Downloading {model_id} ({amount})")
-                except BaseException as error:
-                    raised.append(error)
-                    raise
+                if self.counts_bytes:
+                    total = self.total or self.n
+                    amount = f"{self.n / 1e6:,.1f} of {total / 1e6:,.1f} MB"
+                    progress(min(1.0, self.n / max(total, 1)), f"Downloading {model_id} ({amount})")
 
     try:
         return Path(snapshot_download(model_id, allow_patterns=FILES, tqdm_class=ByteBar))
     except ERRORS as error:
-        if raised:
-            raise
         raise UserError(refusal(error, model_id)) from error
 
 

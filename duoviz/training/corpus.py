@@ -96,11 +96,6 @@ def most_frequent(rows: Sequence[Row], count: int) -> Tensor:
     return torch.from_numpy(np.sort(np.argsort(-often, kind="stable")[:count]))
 
 
-def sample(rows: Sequence[Row], count: int) -> list[Row]:
-    """At most `count` of the rows, always the same ones; at random, since tasks take turns in a corpus."""
-    return [rows[index] for index in sorted(np.random.default_rng(0).permutation(len(rows))[:count])]
-
-
 def padded(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
     """The rows' ids, int64 [rows, longest], and where among their flat states those are that predict the answers.
 

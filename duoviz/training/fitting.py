@@ -24,7 +24,7 @@ from duoviz.decoding.sampling import Sampling, scores, tempered
 from duoviz.models.language_model import LanguageModel, ids_of
 from duoviz.models.load import load_pair
 from duoviz.models.ngrams import KINDS, Match, NGrams
-from duoviz.training.corpus import Row, load_corpus, sample
+from duoviz.training.corpus import Row, load_corpus
 
 LONGEST = 8
 # Of expectation maximisation.
@@ -117,7 +117,9 @@ def write_chances(options: argparse.Namespace) -> None:
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
     pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
-    rows = sample([row for row in corpus if row.held_out], COUNTED)
+    # At random, always the same ones, for tasks take turns in a corpus.
+    held_out = [row for row in corpus if row.held_out]
+    rows = [held_out[index] for index in sorted(np.random.default_rng(0).permutation(len(held_out))[:COUNTED])]
     chances = fit_chances(pair.target, pair.draft.load(), rows)
     (options.out / FILE).write_text(json.dumps(vars(chances)) + "\n")
 

@@ -114,13 +114,14 @@ END = "eos_token_id"
 )  # fmt: skip
 def test_a_text_ends_where_transformers_ends_it(generation, config, ids, tmp_path):
     """By generation_config.json, or config.json where there is no such file, and the tokenizer's 1."""
-    for name, content in (
-        ("generation_config", generation),
-        ("config", hf.LlamaConfig().to_dict() | {END: None} | config),
-    ):
-        if content is not None:
-            (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    assert end_tokens(tmp_path, DigitTokenizer()) == {1, *ids}
+    config = hf.LlamaConfig().to_dict() | {END: None} | config
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    theirs = hf.GenerationConfig.from_model_config(config)
+    if generation is not None:
+        (tmp_path / "generation_config.json").write_text(json.dumps(generation))
+        theirs = hf.GenerationConfig.from_pretrained(tmp_path)
+    found = theirs.eos_token_id if isinstance(theirs.eos_token_id, list) else [theirs.eos_token_id]
+    assert end_tokens(tmp_path, DigitTokenizer()) == {1, *found} - {None} == {1, *ids}
 
 
 def test_two_models_or_one_make_a_pair():
