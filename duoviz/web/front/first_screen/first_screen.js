@@ -74,7 +74,7 @@ function inTheLab({ header }, averages) {
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
   const share = parallel && header.target.cpu && inTurn?.[0] > own[0]
-    ? ` On this shared processor taking turns (SpS) brings more: ${inTurn[0].toFixed(2)}. ${title} is for a large model on a GPU.` : "";
+    ? ` On this small machine taking turns (SpS) is faster still: ${inTurn[0].toFixed(2)}; guessing meanwhile is for a large model on a GPU.` : "";
   return `Over the Lab's ${own[1]} questions: ${own[0].toFixed(2)}.${share}`;
 }
 
@@ -82,7 +82,7 @@ function inTheLab({ header }, averages) {
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
-  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model").replaceAll("the draft", "the small model");
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model").replaceAll("the draft", "the small model").replace(/sequences|branches/, "guesses");
 }
 
 function titleOf({ header }) {
@@ -150,9 +150,10 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const where = `Recorded on ${/\(([^)]+)\)/.exec(device)?.[1] ?? device}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
   const node = el("div", { class: "dv-first", tabindex: -1 },
     el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
-    el("p", { class: "dv-first-about" }, `Prompt: “${told.header.prompt}” ${where}`, again),
-    above.node, below.node, now, ...(knob ? [knob] : []), end,
-    el("div", { class: "dv-first-buttons" }, textButton("Show me in a minute", tell), textButton("Look inside this run", look)));
+    el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),
+    el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
+      el("p", {}, `Prompt: “${told.header.prompt}” ${where}`)),
+    above.node, below.node, now, ...(knob ? [knob] : []), end);
   above.set(other);
   below.set(measured);
   watchSize(above.node, (wide) => {

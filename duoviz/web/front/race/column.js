@@ -20,7 +20,7 @@ export function swatch(lane, place) {
 // runs: how many rounds there were, of which the one of middle speed is shown.
 function deviceWords({ header }, runs) {
   if (!header) return WAITING;
-  return `${runs > 1 ? "middle round, " : ""}target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
+  return `${runs > 1 ? "middle round, " : ""}${header.method === "vanilla" ? "large model alone, " : ""}target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
 }
 
 // Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.

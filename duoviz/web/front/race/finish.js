@@ -80,7 +80,9 @@ function leadWords(race) {
   const [first, second] = sides.map(writtenBy);
   const time = duration(race.clock);
   if (first === second) return `After ${time}: both have written ${count(first, "token")}.`;
-  return `After ${time}: ${sides[first > second ? 0 : 1].name} is ${count(Math.abs(first - second), "token")} ahead.`;
+  const [ahead, behind] = first > second ? sides : sides.toReversed();
+  const left = count(Math.abs(first - second), "token");
+  return `After ${time}: ${ahead.name} ${writtenBy(ahead) < tokensOf(ahead) ? `is ${left} ahead` : `has finished, ${behind.name} is ${left} behind`}.`;
 }
 
 export function headlineOf(race) {

@@ -24,7 +24,7 @@ export function foldForRuns(root) {
 
 const ALL_METHODS = "duoviz methods";
 
-// A form has one method until somebody wants the others, and from then on all; Compare's on a phone alone.
+// A form has one method until somebody wants the others, and from then on all.
 export function foldMethods(fields) {
   if (remembered(ALL_METHODS)) return;
   const unfold = ({ currentTarget: { parentElement: own } }) => {

@@ -111,7 +111,7 @@ export function slowerOf({ iterations }) {
 function oneAtATime({ alone }) {
   const some = alone && singleTokens(alone.iterations, ALONE_TOKENS);
   return some && {
-    words: "A language model writes one token: a word or part of one. For each it reads all its learned numbers from memory: one pass.",
+    words: "A language model writes one token (a word or part of one) at a time. Each time it reads all its learned numbers: one pass.",
     seen: "A bar fills, and a token is added to the text; four times.",
     trace: alone, from: some[0].index, to: some.at(-1).index, tail: tailBefore(alone.iterations, some[0].index),
     tokens: tokensOf(some),

@@ -151,9 +151,9 @@ function outcomeWords(accepted, { total, ways, noun }, rejected) {
   const right = accepted.length;
   if (ways > 1 && right < 2) return `${right ? "✓ One" : "✗ None"} of ${ways} ${noun} began right`;
   // Guesses after a wrong one are not tested.
-  if (!right) return total > 1 ? `✗ The first of ${total} guesses was wrong` : `✗ ${guessed(rejected?.text ?? "")} was wrong`;
+  if (!right) return total > 1 ? `✗ First of ${total} guesses wrong` : `✗ ${guessed(rejected?.text ?? "")} was wrong`;
   if (ways > 1) return `✓ ${countGuesses(right)} right, in one of ${ways} ${noun}`;
-  if (right < total) return `✓ The first ${right === 1 ? "" : `${right} `}of ${total} guesses ${right === 1 ? "was" : "were"} right`;
+  if (right < total) return `✓ First ${right === 1 ? "" : `${right} `}of ${total} guesses right`;
   return `✓ ${["", "The guess was", "Both guesses"][right] ?? `All ${right} guesses`} right`;
 }
 

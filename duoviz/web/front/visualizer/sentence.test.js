@@ -36,11 +36,11 @@ test("guesses one after another", () => assertSaid([
   [[...chain(a), own], [], {}, `✓ The guess was right: "a". The target added "own".`],
   [[...chain(a, b), own], [], {}, `✓ Both guesses right: "a b". The target added "own".`],
   [[...chain(a, b, c)], [], {}, `✓ All 3 guesses right: "a b c".`],
-  [[...chain(a, wrong("b"), begun("c")), own], [], {}, `✓ The first of 3 guesses was right: "a". The target wrote "own" instead of "b".`],
-  [[...chain(wrong("a"), begun("b")), own], [], {}, `✗ The first of 2 guesses was wrong. The target wrote "own" instead of "a".`],
+  [[...chain(a, wrong("b"), begun("c")), own], [], {}, `✓ First of 3 guesses right: "a". The target wrote "own" instead of "b".`],
+  [[...chain(wrong("a"), begun("b")), own], [], {}, `✗ First of 2 guesses wrong. The target wrote "own" instead of "a".`],
   [[wrong("a"), own], [], {}, `✗ The guess "a" was wrong. The target wrote "own".`],
   [[...chain(a, wrong("b")), ownNode("</s>")], [], {},
-    `✓ The first of 2 guesses was right: "a". The target ended the answer instead of "b".`],
+    `✓ First of 2 guesses right: "a". The target ended the answer instead of "b".`],
 ]));
 
 test("guesses in branches, and sequences that were drafted meanwhile", () => assertSaid([
@@ -52,9 +52,9 @@ test("guesses in branches, and sequences that were drafted meanwhile", () => ass
   [[], [begun("x"), a], { outcome: "hit" }, `✓ One of 2 sequences began right: "a".`],
   [[], [wrong("x"), wrong("y"), own], { outcome: "miss" }, `✗ None of 2 sequences began right. The target wrote "own".`],
   [[a], [b, begun("x")], { outcome: "hit" }, `✓ Both guesses right: "a b".`],
-  [[a], [wrong("x"), own], { outcome: "miss" }, `✓ The first of 2 guesses was right: "a". The target wrote "own" instead of "x".`],
+  [[a], [wrong("x"), own], { outcome: "miss" }, `✓ First of 2 guesses right: "a". The target wrote "own" instead of "x".`],
   [[a], [wrong("x"), wrong("y"), own], { outcome: "miss" },
-    `✓ The first of 2 guesses was right: "a". The target wrote "own" instead.`],
+    `✓ First of 2 guesses right: "a". The target wrote "own" instead.`],
   [[wrong("a"), own], [begun("x")], { outcome: "rejection" }, `✗ The guess "a" was wrong. The target wrote "own".`],
 ]));
 

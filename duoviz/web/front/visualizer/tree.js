@@ -109,7 +109,9 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   const captions = [over(0, "verified text")];
   const alone = parallel ? "checked" : "the target's own token";
   if (iteration.checked.length) captions.push(over(1, (proposalsOf(iteration).length && proposedCaption) || alone));
-  if (iteration.drafted.length) captions.push(over(split, "drafted meanwhile"));
+  const later = "drafted meanwhile";
+  const hasRoom = iteration.drafted.length && columns[split].left + CAPTION_SIGN * later.length <= width;
+  if (iteration.drafted.length) captions.push(over(split, hasRoom ? later : "meanwhile"));
   // Where both have not room, the second says more.
   const [[left, top, text], second] = captions;
   if (second && second[1] === top && second[0] < left + CAPTION_SIGN * text.length) captions.shift();
@@ -117,12 +119,12 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   return captions;
 }
 
-// To the branch that was taken, or else to what the target wrote, or what was drafted. What is in sight from the left
-// end is not scrolled to: the verified text, where the eye begins, would be cut.
+// To the last token that the target accepted, or else to its own. What is in sight from the beginning is not scrolled
+// to: the verified text, where the eye begins, would be cut.
 function scrollToResult(box, { items }, scale) {
-  const own = items.find((item) => item.node?.status === "correction");
-  const newest = items.findLast(({ taken }) => taken) ?? own ?? items.findLast(({ node }) => node?.status !== "window");
-  const [x, y] = [scale * newest.x, scale * (newest.y + ROWS)];
+  const find = (status) => items.findLast((item) => item.node?.status === status);
+  const result = find("accepted") ?? find("correction") ?? items[0];
+  const [x, y] = [scale * result.x, scale * (result.y + ROWS)];
   box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
   box.scrollTop = Math.max(0, y - box.clientHeight);
 }
