@@ -13,10 +13,10 @@ import numpy as np
 from duoviz.decoding.acceptance_table import Chances, of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
-from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, best_of, filtered, scores, tempered
+from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.decoding.worker.protocol import DraftState, DraftWorker
-from duoviz.models.language_model import LanguageModel, as_array, ids_of, over_vocabulary
+from duoviz.models.language_model import LanguageModel, as_array, ids_of, leading, over_vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -202,11 +202,9 @@ def grow_sequences(
     """
     logits, span = timed_prefill(model, new_tokens, stopped=stopped)
     root = model.length - 1
-    p, q, score = proposals(model, logits, [root + 1], plan.sampling, plan.fresh)
-    order = best_of(p, MAX_SEQUENCES)[0]
-    best_p, best = p[0, order].tolist(), ids_of(order, model.known)
-    most = MAX_SEQUENCES if plan.sequences == "dynamic" else plan.sequences
-    starts = first_sequences(model, q[0], (order if score is p else best_of(score, most)[0])[:most], plan)
+    (first,) = choices(model, logits, [root + 1], plan.sampling, MAX_SEQUENCES, plan.fresh)
+    best_p = [p for _, p in first.likeliest]
+    starts = first_sequences(first, MAX_SEQUENCES if plan.sequences == "dynamic" else plan.sequences, plan)
     steps, sequences, theta = [ended_now(span)], starts[:1], None
     if plan.longest > 1 and not enough() and starts[0].pays(plan):
         theta = threshold(best_p[0], grow(model, sequences, root, steps, plan)[0])
@@ -216,44 +214,62 @@ def grow_sequences(
             grow_together(model, sequences, root, steps, plan, enough=enough)
         else:
             grow_in_turn(model, sequences, root, steps, plan)
-    firsts = zip(best, best_p, strict=True)
-    candidates = [Candidate(token, value, theta is not None and value > theta) for token, value in firsts]
+    candidates = [Candidate(token, p, theta is not None and p > theta) for token, p in first.likeliest]
     return DraftResult(sequences, candidates, theta, steps)
 
 
-def proposals(
-    model: LanguageModel, logits: Tensor, positions: Sequence[int], sampling: Sampling, fresh: int | None = None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the model's logits [rows, vocab]: p, the tempered softmax, for θ and k; q, which is drawn from (p after top-k
-    and top-p); and the scores that order q's draws (`sampling.scores`).
+class Choice(NamedTuple):
+    """What may be drafted after one row: tokens in the order in which they are drawn, with their q. likeliest: (id, p)
+    of the most probable tokens before top-k and top-p, for θ and k. row: what is drawn from (classical rule).
+    """
+
+    tokens: list[int]
+    q: list[float]
+    likeliest: list[tuple[int, float]]
+    row: Row | None = None
+
+
+def choices(
+    model: LanguageModel,
+    logits: Tensor,
+    positions: Sequence[int],
+    sampling: Sampling,
+    count: int,
+    fresh: int | None = None,
+) -> list[Choice]:
+    """The `count` best tokens after each row of the model's logits [rows, vocab], and as many of the likeliest.
 
     positions: for each row, the position in the text of the token after it. Raises DraftNotFinite.
     """
-    values = as_array(logits)
-    largest = values.max(axis=-1, keepdims=True)
-    # It is NaN where one is; minus infinity is a probability of 0.
-    if not isfinite(largest.sum()):
-        raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
+    values, likeliest = as_array(logits), []
+    for row in values:
+        columns, total = leading(row, count)
+        if not isfinite(total):
+            raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
+        likeliest.append((columns, np.exp(row[columns] - row[columns[0]] - total)))
+    # Not by torch, whose threads would go on to look for work on the cores that the next forward needs.
     if sampling.temperature == 0:
-        # Not by torch, whose threads would go on to look for work on the cores that the next forward needs.
-        p = values - largest
-        np.exp(p, out=p)
-        p /= p.sum(axis=-1, keepdims=True)
-        return p, p, p
+        greedy = [(ids_of(columns, model.known), q.tolist()) for columns, q in likeliest]
+        return [Choice(tokens, q, list(zip(tokens, q, strict=True))) for tokens, q in greedy]
     p = tempered(logits.cpu(), sampling.temperature)
     q = filtered(p, top_k=sampling.top_k, top_p=sampling.top_p)
     stream = SHARED if fresh is None else FIRST_FRESH + fresh
-    return p.numpy(), q.numpy(), scores(q, positions, sampling, stream=stream, known=model.known).numpy()
+    score = scores(q, positions, sampling, stream=stream, known=model.known)
+    found = []
+    for row, drawn in enumerate(score.topk(min(count, score.shape[-1])).indices):
+        columns = likeliest[row][0]
+        first = zip(ids_of(columns, model.known), p[row].numpy()[columns].tolist(), strict=True)
+        kept = None if fresh is None else (q[row].numpy(), model.known)
+        found.append(Choice(ids_of(drawn.numpy(), model.known), q[row, drawn].tolist(), list(first), kept))
+    return found
 
 
-def first_sequences(model: LanguageModel, q: np.ndarray, order: np.ndarray, plan: DraftPlan) -> list[DraftSequence]:
-    """One branch for each of these first tokens' columns that can be drawn at all; q [vocab]."""
-    rows = [] if plan.fresh is None else [(q, model.known)]
-    firsts = zip(ids_of(order, model.known), q[order].tolist(), strict=True)
+def first_sequences(first: Choice, most: int, plan: DraftPlan) -> list[DraftSequence]:
+    """One branch for each of at most so many first tokens that can be drawn at all."""
     return [
-        DraftSequence([token], [probability], rows=list(rows), value=plan.chance(rank, probability))
-        for rank, (token, probability) in enumerate(firsts)
-        if probability > 0
+        DraftSequence([token], [q], rows=[first.row] if first.row else [], value=plan.chance(rank, q))
+        for rank, (token, q) in enumerate(zip(first.tokens[:most], first.q, strict=False))
+        if q > 0
     ]
 
 
@@ -294,19 +310,16 @@ def grow(
     parents = [sequence.slots[-1] if sequence.slots else root for sequence in sequences]
     logits, span = timed_forward(model, [sequence.tokens[-1] for sequence in sequences], parents=parents)
     positions = [root + 1 + len(sequence.tokens) for sequence in sequences]
-    p, q, score = proposals(model, logits, positions, plan.sampling, plan.fresh)
-    drawn = score.argmax(axis=-1)
-    tokens, probabilities = ids_of(drawn, model.known), q[range(len(drawn)), drawn].tolist()
-    largest = probabilities if score is p else p.max(axis=-1).tolist()
+    chosen = choices(model, logits, positions, plan.sampling, 1, plan.fresh)
     steps.append(ended_now(span))
-    for index, sequence in enumerate(sequences):
+    for index, (sequence, choice) in enumerate(zip(sequences, chosen, strict=True)):
         sequence.slots.append(slot + index)
-        sequence.tokens.append(tokens[index])
-        sequence.q.append(probabilities[index])
-        sequence.value *= plan.chance(0, probabilities[index])
-        if plan.fresh is not None:
-            sequence.rows.append((q[index], model.known))
-    return largest
+        sequence.tokens += choice.tokens
+        sequence.q += choice.q
+        sequence.value *= plan.chance(0, choice.q[0])
+        if choice.row:
+            sequence.rows.append(choice.row)
+    return [choice.likeliest[0][1] for choice in chosen]
 
 
 def ended_now(span: Span) -> Span:

@@ -7,6 +7,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 
+import numpy as np
+
 from duoviz.decoding.calibration import calibrate, costs_file, recall_costs, remember_costs
 from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
@@ -18,6 +20,7 @@ from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
+from duoviz.models.language_model import leading
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
@@ -48,6 +51,8 @@ class Engine:
         self.measuring = measuring
         # The last result of `alone`.
         self.taken: Placement | None = None
+        # Compiled here, so that no run's first token waits for it.
+        leading(np.zeros(1, np.float32), 1)
 
     def one_run(self, events: Generator[dict]) -> Generator[dict]:
         """The events of a run. An earlier run that is suspended ends; its next step raises UserError.

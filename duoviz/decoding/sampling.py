@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from duoviz.errors import UserError
-from duoviz.models.language_model import as_array
+from duoviz.models.language_model import as_array, leading
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -126,78 +126,48 @@ def scores(
     return probabilities / stack(rows if known is None else [row[known] for row in rows])
 
 
-def best_of(scores: np.ndarray, count: int) -> np.ndarray:
-    """The columns of each row's largest scores, int64 [rows, count], the largest first, of equals the first."""
-    count = min(count, scores.shape[-1])
-    if count == 1:
-        return scores.argmax(axis=-1)[:, None]
-    best = np.sort(scores.argpartition(-count, axis=-1)[:, -count:])
-    order = np.argsort([-row[columns] for row, columns in zip(scores, best, strict=True)], kind="stable")
-    return np.array([columns[places] for columns, places in zip(best, order, strict=True)])
-
-
-def draw(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
-    """The target's token at `position`, a function of its logits [vocab], the seed and the position."""
-    if sampling.temperature == 0:
-        return most_probable(logits)
-    if sampling.top_k == 0 and sampling.top_p == 1:
-        return drawn_from_all(logits, position, sampling)
-    p = filtered(tempered(logits[None], sampling.temperature), top_k=sampling.top_k, top_p=sampling.top_p)
-    (best, second), (token, _) = (pair.tolist() for pair in scores(p, [position], sampling)[0].topk(2))
-    margin = sampling.temperature * float(np.log(best / second)) if second > 0 else None
-    return Drawn(token, margin)
-
-
-def most_probable(logits: Tensor) -> Drawn:
-    """The greedy token of logits [vocab]: the lowest id on exact ties."""
-    values = as_array(logits)
-    token, second = two_largest(values)
-    return Drawn(token, float(values[token]) - float(values[second]))
-
-
-def drawn_from_all(logits: Tensor, position: int, sampling: Sampling) -> Drawn:
-    """`draw` without top-k and top-p; weighs only tokens that could be among the best two with the least noise."""
-    values, e = as_array(logits), noise(sampling.seed, position, len(logits)).numpy()
-    likely = list(two_largest(values))
-    certain = values[likely] / sampling.temperature - np.log(e[likely])
-    least = float(sampling.temperature * (certain.min() + np.log(e.min())))
-    could = values >= least
-    # Despite rounding.
-    could[likely] = True
-    tokens = np.flatnonzero(could)
-    weights = values[tokens].astype(np.float64) / sampling.temperature - np.log(e[tokens])
-    best, second = two_largest(weights)
-    return Drawn(int(tokens[best]), sampling.temperature * float(weights[best] - weights[second]))
-
-
-def two_largest(values: np.ndarray) -> tuple[int, int]:
-    """The indices of the two largest of at least two values; of equals the first."""
-    first = int(values.argmax())
-    others = [
-        start + int(part.argmax())
-        for start, part in ((0, values[:first]), (first + 1, values[first + 1 :]))
-        if len(part)
-    ]
-    return first, max(others, key=values.__getitem__)
-
-
 class TargetRow:
     """The target's logits after one row of a forward, and what follows from them when it is asked for."""
 
     def __init__(self, logits: Tensor, position: int, sampling: Sampling):
         """logits [vocab]; position: in the text, of the token after the row. Raises NotFinite."""
         self.logits, self.position, self.sampling = logits.cpu(), position, sampling
-        self.values = as_array(self.logits)
-        self.largest = float(self.values.max())
-        # The largest is NaN where one is.
-        if not isfinite(self.largest):
+        self.values, self.temperature = as_array(self.logits), sampling.temperature or 1.0
+        leaders, self.total = leading(self.values, 2, self.temperature)
+        if not isfinite(self.total):
             raise NotFinite(
                 "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
             )
+        self.best, self.second = leaders.tolist()
+
+    @property
+    def filters(self) -> bool:
+        """Whether top-k or top-p leaves tokens out."""
+        return self.sampling.top_k > 0 or self.sampling.top_p < 1
 
     @cached_property
     def drawn(self) -> Drawn:
-        return draw(self.logits, self.position, self.sampling)
+        """The target's token, a function of logits, seed and position; greedy the lowest id on exact ties."""
+        if self.sampling.temperature == 0:
+            return Drawn(self.best, float(self.values[self.best]) - float(self.values[self.second]))
+        if not self.filters:
+            return self.drawn_from_all()
+        score = scores(self.distribution[None], [self.position], self.sampling)[0]
+        (best, second), (token, _) = (pair.tolist() for pair in score.topk(2))
+        return Drawn(token, self.temperature * log(best / second) if second > 0 else None)
+
+    def drawn_from_all(self) -> Drawn:
+        """`drawn` without top-k and top-p; weighs only tokens that could be among the best two with the least noise."""
+        e = noise(self.sampling.seed, self.position, len(self.values)).numpy()
+        likely = [self.best, self.second]
+        certain = self.values[likely] / self.temperature - np.log(e[likely])
+        could = self.values >= float(self.temperature * (certain.min() + np.log(e.min())))
+        # Despite rounding.
+        could[likely] = True
+        tokens = np.flatnonzero(could)
+        weights = self.values[tokens].astype(np.float64) / self.temperature - np.log(e[tokens])
+        (best, second), _ = leading(weights, 2)
+        return Drawn(int(tokens[best]), self.temperature * float(weights[best] - weights[second]))
 
     @property
     def margin(self) -> float | None:
@@ -211,18 +181,10 @@ class TargetRow:
         p = tempered(self.logits[None], self.sampling.temperature)
         return filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
 
-    @cached_property
-    def total(self) -> float:
-        """log Σ exp(logit / temperature)."""
-        temperature = self.sampling.temperature or 1.0
-        powers = (self.values - self.largest) / temperature
-        np.exp(powers, out=powers)
-        return self.largest / temperature + log(powers.sum())
-
     def probability(self, token: int) -> float:
-        if self.sampling.top_k or self.sampling.top_p < 1:
+        if self.filters:
             return float(self.distribution[token])
-        return exp(float(self.values[token]) / (self.sampling.temperature or 1.0) - self.total)
+        return exp((float(self.values[token]) - float(self.values[self.best])) / self.temperature - self.total)
 
 
 class TargetDraws:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.models.language_model import LanguageModel, as_array
+from duoviz.models.language_model import LanguageModel, as_array, leading
 from duoviz.models.ngrams import Match, NGrams
 
 # The model itself reads only the last READS tokens of a long text. The look-up knows all of it, so a draft of two
@@ -87,9 +87,8 @@ class Copying:
         for row, match in copied.items():
             if (column := self.column(match.token)) is not None:
                 values, weight = rows[row], self.weight(match)
-                largest = values.max()
-                total = largest + np.log(np.exp(values - largest).sum())
-                values[column] = np.logaddexp(values[column], total + log(weight / (1 - weight)))
+                (best,), total = leading(values, 1)
+                values[column] = np.logaddexp(values[column], values[best] + total + log(weight / (1 - weight)))
         return torch.from_numpy(rows)
 
     def weight(self, match: Match) -> float:

@@ -150,6 +150,14 @@ def as_array(logits: Tensor) -> np.ndarray:
     return (logits.float() if logits.element_size() == 2 else logits).numpy()
 
 
+def leading(logits: np.ndarray, count: int, temperature: float = 1.0) -> tuple[np.ndarray, float]:
+    """The columns of the largest of logits [columns], the largest first, and the log of Σ exp((logit − largest) /
+    temperature); see `vectors.leaders`."""
+    from duoviz.models.vectors import leaders
+
+    return leaders(logits, count, logits.dtype.type(1 / temperature))
+
+
 def ids_of(columns: Tensor | np.ndarray, known: Tensor | None) -> list:
     """The ids of columns, int64 of any shape, as lists of that shape; known: see `LanguageModel`."""
     return (columns if known is None else known.numpy()[columns]).tolist()

@@ -1,15 +1,17 @@
-"""What a forward computes of single vectors, compiled."""
+"""What is computed of single vectors, compiled."""
 
 from functools import partial
 
 import numpy as np
 
-from duoviz.models.machine_code import compiled
+from duoviz.models.machine_code import compiled, larger
 
 LOG2_E, LN_2_HIGH, LN_2_LOW = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
 C0, C1, C2 = np.float32(1.9875691500e-4), np.float32(1.3981999507e-3), np.float32(8.3334519073e-3)
 C3, C4, C5 = np.float32(4.1665795894e-2), np.float32(1.6666665459e-1), np.float32(5.0000001201e-1)
 ONE, HALF, LEAST, MOST = np.float32(1), np.float32(0.5), np.float32(-87), np.float32(87)
+# Logits looked at together: they stay in the nearest cache.
+BLOCK = 256
 
 
 @compiled
@@ -47,3 +49,48 @@ def rotate(x, cos, sin, y):
         low, high = x[place], x[place + half]
         y[place] = low * cos[place] - high * sin[place]
         y[place + half] = high * cos[place] + low * sin[place]
+
+
+@partial(compiled, flags={"reassoc"})
+def sum_of_powers(logits, highest, scale):
+    """Σ exp(scale · (logit − highest)), of float64 logits as exact as they are."""
+    total = logits.dtype.type(0)
+    if logits.itemsize == 8:
+        for place in range(len(logits)):
+            total += np.exp(scale * (logits[place] - highest))
+    else:
+        for place in range(len(logits)):
+            total += exponential(np.float32(scale * (logits[place] - highest)))
+    return total
+
+
+@partial(compiled, flags=())
+def leaders(logits, count, scale):
+    """The columns of the `count` largest of logits [n], int64, the largest first, of equals the first; and
+    log Σ exp(scale · (logit − largest)), not finite where a logit is NaN or +inf, or all are -inf.
+
+    scale: of the logits' type.
+    """
+    columns, found, highest, total = np.zeros(min(count, len(logits)), np.int64), 0, logits.dtype.type(-np.inf), 0.0
+    for begin in range(0, len(logits), BLOCK):
+        block, wrong, top = logits[begin : begin + BLOCK], np.int32(0), logits[begin]
+        for place in range(len(block)):
+            wrong += np.int32(0) if block[place] < logits.dtype.type(np.inf) else np.int32(1)
+        if wrong:
+            return columns, np.nan
+        for place in range(len(block)):
+            top = larger(block[place], top)
+        if top > highest:
+            total, highest = total * np.exp(scale * (highest - top)), top
+        if highest > -np.inf:
+            total += sum_of_powers(block, highest, scale)
+        if found < len(columns) or top > logits[columns[-1]]:
+            for column in range(begin, begin + len(block)):
+                if found < len(columns) or logits[column] > logits[columns[-1]]:
+                    found = min(found + 1, len(columns))
+                    place = found - 1
+                    while place and logits[column] > logits[columns[place - 1]]:
+                        columns[place] = columns[place - 1]
+                        place -= 1
+                    columns[place] = column
+    return columns, np.log(total)

@@ -7,9 +7,14 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
-from duoviz.decoding.sampling import Sampling, draw, filtered, noise, scores, tempered
+from duoviz.decoding.sampling import Sampling, TargetRow, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
+
+
+def draw(logits, position, sampling):
+    return TargetRow(logits, position, sampling).drawn
+
 
 LOGITS = 2 * torch.randn(3, 300, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 

@@ -19,7 +19,7 @@ from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.machine_code import compiled
 from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
-from duoviz.models.vectors import exponential
+from duoviz.models.vectors import exponential, leaders
 from duoviz.models.weights import Matrix
 from tests.models.folders import loaded
 from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
@@ -128,6 +128,25 @@ def test_the_exponential_is_right_to_two_units_in_the_last_place():
     exact = np.exp(x.astype(np.float64))
     assert (np.abs(ours - exact) / np.spacing(exact.astype(np.float32))).max() <= 2
     assert exponential(np.float32(-1e30)) > 0 and np.isfinite(exponential(np.float32(1e30)))
+
+
+@pytest.mark.parametrize("kind, exact", [(np.float32, 1e-5), (np.float64, 1e-12)])
+@pytest.mark.parametrize("temperature", [1.0, 0.3])
+def test_the_largest_logits_come_in_order_with_the_sum_of_all(kind, exact, temperature):
+    # Whole numbers, so that many are equal, over several blocks and a part of one.
+    logits = np.random.default_rng(0).integers(-40, 40, 1000).astype(kind) / 4
+    logits[7] = -np.inf
+    columns, total = leaders(logits, 60, kind(1 / temperature))
+    assert columns.tolist() == np.argsort(-logits, kind="stable")[:60].tolist()
+    powers = np.exp((logits.astype(np.float64) - logits.max()) / temperature)
+    assert total == pytest.approx(np.log(powers.sum()), abs=exact)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_one_logit_that_is_no_number_shows_in_the_sum(wrong):
+    logits = np.zeros(1000, np.float32)
+    logits[900] = wrong
+    assert np.isnan(leaders(logits, 2, np.float32(1))[1])
 
 
 @pytest.mark.parametrize("wrong", [-1, VOCABULARY, 10**9])

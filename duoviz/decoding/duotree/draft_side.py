@@ -4,15 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-import numpy as np
-
-from duoviz.decoding.drafting import ended_now, proposals
+from duoviz.decoding.drafting import choices, ended_now
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import timed_forward, timed_prefill
-from duoviz.decoding.sampling import best_of
 from duoviz.decoding.worker.protocol import DraftState
-from duoviz.models.language_model import LanguageModel, ids_of
+from duoviz.models.language_model import LanguageModel
 
 
 class DraftSide:
@@ -63,14 +60,14 @@ class DraftSide:
                 node.slot = slot
             logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
         positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in expanded]
-        _, q, score = proposals(self.model, logits, positions, self.config.sampling)
-        best = best_of(score, self.config.children if self.config.trees else 1)
-        probabilities = q[np.arange(len(q))[:, None], best].tolist()
-        children = list(zip(expanded, ids_of(best, self.model.known), probabilities, strict=True))
+        count = self.config.children if self.config.trees else 1
+        chosen = choices(self.model, logits, positions, self.config.sampling, count)
         span = ended_now(span)
-        for index, tokens, of_tokens in children:
-            tree.expand(index, tokens, of_tokens, step=number)
-        return Expansion(position, span, [(tree.tokens_to(index), *found) for index, *found in children])
+        children = []
+        for index, choice in zip(expanded, chosen, strict=True):
+            tree.expand(index, choice.tokens, choice.q, step=number)
+            children.append((tree.tokens_to(index), choice.tokens, choice.q))
+        return Expansion(position, span, children)
 
 
 @dataclass(frozen=True)

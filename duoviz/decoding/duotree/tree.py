@@ -137,16 +137,17 @@ class Tree:
 
     def waiting(self) -> list[int]:
         """The nodes that the draft can forward next, by descending value."""
+        nodes, deepest, ends = self.nodes, self.deepest, self.config.ends
         if not self.expanded:
-            return [ROOT] if self.deepest > 0 else []
+            return [ROOT] if deepest > 0 else []
         leaves = [
             index
-            for index, node in enumerate(self.nodes)
-            if not node.expanded and node.depth < self.deepest
-            if node.parent < 0 or self.nodes[node.parent].expanded
-            if node.token not in self.config.ends
+            for index, node in enumerate(nodes)
+            if not node.expanded and node.depth < deepest
+            if node.parent < 0 or nodes[node.parent].expanded
+            if node.token not in ends
         ]
-        return sorted(leaves, key=lambda index: -self.nodes[index].value)
+        return sorted(leaves, key=lambda index: -nodes[index].value)
 
     def chosen(self, count: int) -> list[int]:
         """The nodes of greatest value, parents before children; a subtree, because value never grows along a path."""
