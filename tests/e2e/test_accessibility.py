@@ -7,7 +7,17 @@ from playwright.sync_api import expect
 
 from tests.e2e import pages
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import ask_for_a_race, is_at, open_live, present, press, serious_in_both, set_tokens, settle
+from tests.e2e.pages import (
+    ask_for_a_race,
+    is_at,
+    open_live,
+    present,
+    press,
+    serious,
+    serious_in_both,
+    set_tokens,
+    settle,
+)
 
 TABS = ("Live", "Compare", "Learn", "Lab")
 # What opens over a tab, with the button that opens it.
@@ -180,6 +190,11 @@ def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else
     expect(opened).to_be_hidden()
     open_tab(page, "Compare")
     assert page.locator("#race").evaluate(BOX)["width"] > 200
+    # A table that is wider than the page is moved by keys too.
+    open_tab(page, "Lab")
+    page.locator('.ll-thumbnail[data-part="table-1"]').click()
+    expect(page.locator("#lab-part table").first).to_be_visible()
+    assert not serious(page, "#tab-lab")
 
 
 SWIPE = """(node) => {
