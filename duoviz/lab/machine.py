@@ -104,13 +104,16 @@ def about_speed(rows: Sequence[Row]) -> str:
 
 
 def about_steps(rows: Sequence[Row], environment: dict) -> str:
-    """What a draft step of one token takes alone, and what beside the target, which takes memory and cores from it."""
+    """What a draft step of one token takes on all cores, on the draft's own, and beside the target, which slows it."""
     steps = iterations(rows_of(rows, DUO), "draft", "draft_steps", "draft_rows", later=True)
     beside = [seconds / count for seconds, count, tokens in steps if 0 < count == tokens]
-    if not beside or TOGETHER not in environment["costs"]:
+    if not beside:
         return ""
-    alone = 1e3 * cost_models(environment)[TOGETHER].draft[0][0]
-    return f" A draft step took {alone:.2f} ms by itself, and {1e3 * median(beside):.2f} ms beside the target."
+    free, own = (1e3 * environment["costs"][name]["draft"][0][0] for name in (IN_TURN, TOGETHER))
+    return (
+        f" A draft step took {free:.2f} ms where both models take turns on all cores, {own:.2f} ms on the draft's own, "
+        f"and {1e3 * median(beside):.2f} ms there beside the target."
+    )
 
 
 def about_speeds(names: Sequence[str], several: Sequence[Sequence[float]]) -> str:

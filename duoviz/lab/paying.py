@@ -45,7 +45,12 @@ def sides(results: Results) -> list[Side]:
     models, ways = prediction.padded_models(results.environment), tree_ways(results.environment)
     together, in_turn = models[TOGETHER], models[IN_TURN]
     free = prediction.with_free_rows(in_turn)
-    maps = {"here": prediction.formula_maps(together, in_turn), "free": prediction.formula_maps(free, free)}
+    # On a processor the target goes on with the draft's cores too.
+    borrows = bool(results.environment.get("cpu"))
+    maps = {
+        "here": prediction.formula_maps(together, in_turn, borrows=borrows),
+        "free": prediction.formula_maps(free, free),
+    }
     for rows, way in ways.items():
         maps[rows] = maps[rows] | {DUOTREE: np.asarray(way.phi)}
     lead = {rows: np.log(way.beside / way.in_turn) for rows, way in ways.items()}

@@ -195,26 +195,40 @@ def speculative_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) 
     return np.max(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=draft), axis=-1)
 
 
-def duodecoding_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) -> np.ndarray:
+def duodecoding_phi(
+    alpha: float, ratio: float | np.ndarray, grown: np.ndarray, borrowing: np.ndarray | None = None
+) -> np.ndarray:
     """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target; as above.
 
     Both sides work at once, so that an iteration takes as long as the slower one; first tokens are
-    accepted with the same chance as the others.
+    accepted with the same chance as the others. borrowing: `grown` with the draft's cores too, as a multiple of
+    T(1) without them, where the target gets them once the draft has made its steps.
     """
     ratio = np.asarray(ratio, dtype=float)[..., None]
     gamma, lengths = np.clip(np.floor(ratio), 1, LONGEST), np.arange(1, LONGEST + 1)
-    speeds = parallel_speed(alpha, alpha, lengths, target=lambda rows: grown[rows - 1], drafting=gamma / ratio)
+    drafting, both = lengths / ratio, grown if borrowing is None else np.minimum(borrowing, grown)
+
+    def target(rows: int | np.ndarray) -> np.ndarray:
+        # While the draft works, this share of the pass is done; the rest is done on all cores.
+        done = np.minimum(1, drafting / grown[rows - 1])
+        return done * grown[rows - 1] + (1 - done) * both[rows - 1]
+
+    speeds = parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting)
     return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)
 
 
-def formula_maps(together: CostModel, in_turn: CostModel) -> dict[str, np.ndarray]:
-    """φ of SpS and DuoDecoding over vanilla with the costs in turn, at ALPHAS (lines) and RATIOS."""
+def formula_maps(together: CostModel, in_turn: CostModel, *, borrows: bool = False) -> dict[str, np.ndarray]:
+    """φ of SpS and DuoDecoding over vanilla with the costs in turn, at ALPHAS (lines) and RATIOS.
+
+    borrows: whether DuoDecoding's target gets the draft's cores once that is done.
+    """
     # Vanilla has the draft's cores too.
     fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
     alone, beside = growth(in_turn), growth(together)
+    both = fewer_cores * alone if borrows else None
     return {
         SPS: np.array([speculative_phi(alpha, RATIOS, alone) for alpha in ALPHAS]),
-        DUO: fewer_cores * np.array([duodecoding_phi(alpha, RATIOS, beside) for alpha in ALPHAS]),
+        DUO: fewer_cores * np.array([duodecoding_phi(alpha, RATIOS, beside, both) for alpha in ALPHAS]),
     }
 
 

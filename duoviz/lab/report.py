@@ -170,10 +170,12 @@ def about(results: Results) -> tuple[str, str]:
     asked = "one question," if count == 1 else f"{count} questions, each"
     # In UTC, to the minute; but another machine's file may hold anything.
     begun = str(environment["date"])[:16].replace("T", " at ")
+    lanes = len({row["model_id"] for row in results.rows})
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
-        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers.{about_speed(results.rows)}"
+        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants."
+        f"{about_speed(results.rows)}"
     )
     text += about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":

@@ -27,8 +27,12 @@ def test_the_speed_is_the_median_of_vanillas_passes_of_one_token_beside_the_reco
 def test_a_draft_step_is_told_alone_and_beside_the_target():
     # The first reads the prompt, and one of two tokens is no step of one.
     measured = row(DUO, draft=[0.9, 0.006, 0.009, 0.7], draft_steps=[1, 2, 3, 1], draft_rows=[30, 2, 3, 2])
-    said = " A draft step took 2.00 ms by itself, and 3.00 ms beside the target."
-    assert machine.about_steps([measured], ENVIRONMENT) == said and machine.about_steps([], ENVIRONMENT) == ""
+    costs = ENVIRONMENT["costs"] | {"in turn": {"draft": [[0.001]]}}
+    assert machine.about_steps([measured], {"costs": costs}) == (
+        " A draft step took 1.00 ms where both models take turns on all cores, 2.00 ms on the draft's own, and 3.00 ms "
+        "there beside the target."
+    )
+    assert machine.about_steps([], ENVIRONMENT) == ""
 
 
 def test_results_side_by_side_say_how_fast_each_machine_was():

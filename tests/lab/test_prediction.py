@@ -113,6 +113,11 @@ def test_phi_is_that_of_the_best_length():
     for ratio in (1, 3, 8):
         assert duodecoding_phi(0.8, ratio, free) == pytest.approx(parallel_tokens(0.8, 0.8, ratio))
     assert duodecoding_phi(0.8, 8.0, grown) < duodecoding_phi(0.8, 8.0, free)
+    # With all cores it would be twice as fast: so it nearly is beside a draft that takes no time.
+    alone, borrowing = (duodecoding_phi(0.8, 1e6, free, both) for both in (free, 0.5 * free))
+    assert borrowing == pytest.approx(2 * alone, rel=1e-3)
+    # Of a pass, an eighth goes by with one guess: what is left takes half as long.
+    assert duodecoding_phi(0.01, 8.0, free, 0.5 * free) == pytest.approx(16 / 9, rel=0.02)
 
 
 PLACES = plain().places()

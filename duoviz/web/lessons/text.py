@@ -71,7 +71,8 @@ def headed(part: str, known: Collection[str]) -> tuple[str, dict[str, str], str]
 
 
 def seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{1 if value < 0.01 else 0}f} ms"
+    digits = 2 if value < 0.001 else 1 if value < 0.01 else 0
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{digits}f} ms"
 
 
 def percent(value: float) -> str:

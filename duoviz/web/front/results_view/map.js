@@ -192,7 +192,7 @@ function createPanel(panel, whole, pays, move) {
       if (panel.beside) ways.drawNames([ratio, alpha], rows);
       // What was measured stands where it was measured.
       const isHere = whole !== null && rows === "here" && ratio === pays.start.ratio && alpha === pays.start.alpha;
-      const phi = isHere ? whole : panel[rows][alpha][ratio];
+      const phi = isHere ? whole.phi : panel[rows][alpha][ratio];
       const told = panel.beside ? (panel.beside[rows][alpha][ratio] > 0 ? "parallel" : "sequential") : "";
       const origin = isHere ? "measured" : "estimate";
       // Each method has costs of its own there.
@@ -201,7 +201,8 @@ function createPanel(panel, whole, pays, move) {
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
       handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${fixed(pays.ratios[ratio], 1)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
-      setText(found, isHere ? origin : `${origin}${errorWords(panel.error)}`);
+      const sure = isHere && whole.noise ? `± ${fixed(whole.noise, 2)}, ` : "";
+      setText(found, `${sure}${origin}${isHere ? "" : errorWords(panel.error)}`);
       setText(way, told);
     },
   };
@@ -234,9 +235,8 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-const measuredPhi = ({ lines, tasks }, method) => (
-  lines.find((line) => line.method === method)?.here[tasks[0]]?.phi ?? null
-);
+// {phi, noise} over all tasks; null where it was not measured.
+const measuredPhi = ({ lines, tasks }, method) => lines.find((line) => line.method === method)?.here[tasks[0]] ?? null;
 
 // pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.
 export function createMap({ pays, speeds }, chosen) {

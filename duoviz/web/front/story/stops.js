@@ -197,7 +197,7 @@ function wrongGuesses(runs) {
 
 // θ is a product; its second factor is not recorded.
 const sumOf = ({ theta, candidates: [{ p }] }) => (
-  `θ = ${fixed(p, 2)} (best word) × ${fixed(theta / p, 2)} (best after it) = ${fixed(theta, 3)}`);
+  `θ = ${fixed(p, 3)} (best word) × ${fixed(theta / p, 3)} (best after it) = ${fixed(theta, 3)}`);
 
 const withBars = (trace, iteration) => ({
   ...shownAt(trace, iteration), nodes: proposedOf(iteration.drafted),
