@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # What the page opens with, what the lessons are about, and what the game is played on.
 PROMPTS = {
-    "story": "Explain what a library is.",
+    "story": "What is gravity?",
     "lessons": "What is photosynthesis?",
     "game": "What is a bakery?",
 }
