@@ -144,6 +144,15 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     is_at(dv, file="no", state="done", method="speculative")
 
 
+def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(loaded)
+    expect(page.locator(".dv-origin")).to_contain_text("recorded on")
+    page.locator("#prompt textarea").fill("")
+    page.locator("#generate").click()
+    expect(page.locator(".dv-message[data-kind=error]")).to_be_visible()
+
+
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):
     page.route("**/*.duoviz.json", lambda route: route.fulfill(status=404))
     with page.expect_response("**/*.duoviz.json"):

@@ -99,7 +99,7 @@ class Facts:
         asked = (
             self.T_target, self.T_draft, self.rows_within, self.steps_that_fit,
             self.usual_guesses, self.expected_tokens, self.expected_speed_up,
-            self.phi, self.against_vanilla, self.fastest, self.other_runs, self.same_text,
+            self.phi, self.against_vanilla, self.slowest, self.other_runs, self.same_text,
         )  # fmt: skip
         about = self.trace["header"] | self.metrics[self.method]
         about["iteration_time"] = iteration_seconds(self.trace)
@@ -179,8 +179,8 @@ class Facts:
         )
         return others.count(vanilla)
 
-    def fastest(self) -> str:
-        return METHODS[max(self.speeds, key=self.speeds.__getitem__)].title
+    def slowest(self) -> str:
+        return METHODS[min(self.speeds, key=self.speeds.__getitem__)].title
 
     def phi(self) -> float:
         """The speed-up φ: tokens per second over vanilla's."""

@@ -117,11 +117,11 @@ def test_to_choose_with_reasons(tmp_path):
 
 def test_to_choose_by_a_figure_of_the_traces(tmp_path):
     asked = question(
-        tmp_path, "choose\nanswer: {fastest()}\nright: r {fastest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
+        tmp_path, "choose\nanswer: {slowest()}\nright: r {slowest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
     )
     assert [(words(each["html"]), each["right"], words(each["why"])) for each in asked["options"]] == [
-        ("Vanilla", False, "w"),
-        ("DuoDecoding", True, "r DuoDecoding"),
+        ("Vanilla", True, "r Vanilla"),
+        ("DuoDecoding", False, "w"),
     ]
 
 

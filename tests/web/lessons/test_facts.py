@@ -98,8 +98,8 @@ def test_of_the_calibration():
 
 def test_of_all_runs():
     other = {**TRACES, "vanilla": vanilla_trace("The sky is blue wide .".split())}
-    names = ("phi() | fixed(2)", "fastest()", "other_runs()", "same_text()", "against_vanilla()")
-    assert values(facts(), *names) == ["1.15", "DuoDecoding", "1", "1", "15 % faster than"]
+    names = ("phi() | fixed(2)", "slowest()", "other_runs()", "same_text()", "against_vanilla()")
+    assert values(facts(), *names) == ["1.15", "Vanilla", "1", "1", "15 % faster than"]
     assert value(facts(traces=other), "same_text()") == "0"
     assert value(facts(method="vanilla"), "duodecoding.against_vanilla()") == "15 % faster than"
     slow = {**TRACES, "vanilla": vanilla_trace("a b c d e f".split())}
@@ -111,7 +111,7 @@ def test_of_all_runs():
 
 def test_without_vanilla_nothing_is_compared():
     with pytest.raises(Mistake, match="no recorded run of vanilla"):
-        value(facts(traces={"duodecoding": TRACES["duodecoding"]}), "fastest()")
+        value(facts(traces={"duodecoding": TRACES["duodecoding"]}), "slowest()")
 
 
 MISTAKES = {

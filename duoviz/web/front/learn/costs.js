@@ -62,7 +62,7 @@ export function costsFigure(figure) {
   const note = el("p", { class: "dl-note" });
   let mark = () => {};
   const slider = createSlider({
-    label: "Tokens per forward pass", min: 1, max: last, value: 1,
+    label: "Tokens per forward pass", min: 1, max: last, value: Math.min(8, last),
     onMove(n) {
       mark(n);
       const together = timeAt(target, n);
