@@ -7,8 +7,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 
-import numpy as np
-
 from duoviz.decoding.calibration import calibrate, costs_file, recall_costs, remember_costs
 from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
@@ -20,7 +18,7 @@ from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores
-from duoviz.models.language_model import leading
+from duoviz.models.language_model import compile_leading
 from duoviz.models.load import prepare_pair
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Progress, no_progress
@@ -51,8 +49,7 @@ class Engine:
         self.measuring = measuring
         # The last result of `alone`.
         self.taken: Placement | None = None
-        # Compiled here, so that no run's first token waits for it.
-        leading(np.zeros(1, np.float32), 1)
+        compile_leading()
 
     def one_run(self, events: Generator[dict]) -> Generator[dict]:
         """The events of a run. An earlier run that is suspended ends; its next step raises UserError.

@@ -93,7 +93,7 @@ def map_data(results: Results) -> dict:
 
     error: how much larger than the measured φ the model's is where that was measured, as a share. gain: φ along the
     border. colours: of φ, by growing φ. beside: for a method that chooses, the logarithm of how much faster its
-    draft is beside the target than in turn, likewise.
+    draft is beside the target than in turn, likewise. beyond: see `duo_or_sps`.
     """
     compared = sides(results)
     panels = [
@@ -119,7 +119,19 @@ def map_data(results: Results) -> dict:
         "colours": [[round(share * LARGEST_PHI, 2), list(bytes.fromhex(colour[1:]))] for share, colour in COLOURS],
         "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
         "panels": panels,
+        "beyond": duo_or_sps(compared, nearest(ALPHAS, alpha)),
     }
+
+
+def duo_or_sps(compared: list[Side], alpha: int) -> str:
+    """Where DuoDecoding would be faster than SpS, on a GPU beside a processor; alpha: the line of the maps."""
+    phis = {side.lane: side.phi["free"][alpha] for side in compared}
+    better = RATIOS[phis[DUO] > phis[SPS]]
+    where = f"only up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
+    return (
+        f"By the cost model at α = {ALPHAS[alpha]:.2f}, where extra tokens cost nothing (a large GPU), DuoDecoding is "
+        f"faster than SpS {where}."
+    )
 
 
 def model_error(side: Side) -> float | None:

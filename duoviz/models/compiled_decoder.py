@@ -15,7 +15,6 @@ from duoviz.models.barrier import MEETING
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
 from duoviz.models.team import BORROWED, NOTHING, team
 from duoviz.models.tiles import PANEL
-from duoviz.models.vectors import ONE, leaders
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
 
 # Bytes: a processor finds its way in memory faster where the pages have this size.
@@ -44,7 +43,6 @@ class CompiledDecoder:
         self.work: kernels.Buffers | None = None
         # Compiled here, where no other thread waits for it.
         kernels.run(*self.arguments([0], [0], np.ones((1, 1), np.bool_), [0], 1), np.zeros(MEETING, np.int64), 0, 1)
-        leaders(np.zeros(1, np.float32), 1, ONE)
 
     def forward(self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int]) -> Tensor:
         """Logits, float32 [logit_rows, written ids]; mask: bool [ids, slots]; for the arguments see `kernels.Call`.

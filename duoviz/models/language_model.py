@@ -155,7 +155,14 @@ def leading(logits: np.ndarray, count: int, temperature: float = 1.0) -> tuple[n
     temperature); see `vectors.leaders`."""
     from duoviz.models.vectors import leaders
 
-    return leaders(logits, count, logits.dtype.type(1 / temperature))
+    # One kind of array, which is compiled once.
+    return leaders(np.ascontiguousarray(logits), count, logits.dtype.type(1 / temperature))
+
+
+def compile_leading() -> None:
+    """Compile what `leading` calls, so that no run's first token waits for it."""
+    for kind in (np.float32, np.float64):
+        leading(np.zeros(1, kind), 1)
 
 
 def ids_of(columns: Tensor | np.ndarray, known: Tensor | None) -> list:

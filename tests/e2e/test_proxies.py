@@ -18,8 +18,7 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in, press
-from tests.e2e.test_lab import load_file, save_results
+from tests.e2e.pages import page_in, press, saved_by
 from tests.e2e.test_share import copy
 from tests.e2e.tiny_site import tiny_site
 
@@ -99,10 +98,17 @@ def proxied(case, folder, monkeypatch):
                 nginx.wait(20)
 
 
+def load_file(page, file):
+    with page.expect_file_chooser() as chooser:
+        page.locator("#lab-load").click()
+    chooser.value.set_files(file)
+
+
 def save_and_load_results(page, folder):
     """On the Lab's tab: what was saved can be loaded."""
     press(page, "Other results")
-    file = save_results(page, folder)
+    expect(page.locator("#lab-save")).to_be_enabled()
+    file = saved_by(page, page.locator("#lab-save").click, folder)
     load_file(page, file)
     expect(page.locator("#lab-results")).to_contain_text(f"{file.stem} (loaded)")
 

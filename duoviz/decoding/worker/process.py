@@ -20,6 +20,7 @@ from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
 from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, EnoughRequest, Part, Request
 from duoviz.models.cores import Cores, on_cores
+from duoviz.models.language_model import compile_leading
 from duoviz.models.pair import LoadDraft
 
 # Seconds in which a process loads and quantises the model.
@@ -220,6 +221,7 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> 
     ):
         try:
             draft = DraftState(load())
+            compile_leading()
         except Exception as error:
             return pipe.send(reason_of(error))
         pipe.send("")
