@@ -179,7 +179,7 @@ def about(results: Results) -> tuple[str, str]:
     )
     text += about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":
-        text += " A target in int8 would be faster by itself, and gain less."
+        text += " A target in int8 would read fewer bytes in a pass: the draft should gain less (not measured)."
     return text, TOO_FEW if plan["quick"] else ""
 
 

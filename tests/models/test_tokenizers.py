@@ -1,4 +1,4 @@
-"""The tokenizer of a pair: whether two models have the same, and what is told of one that misbehaves."""
+"""The tokenizer of a pair: whether two models have the same, and the message for one that misbehaves."""
 
 import shutil
 

@@ -110,7 +110,7 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     path = saved_by(page, lambda: film(page, "3", "3"), tmp_path)
     assert path.name.startswith("duoviz-duodecoding-") and path.name.endswith("-iterations-3-to-3.webm")
     expect(message).to_have_text(f"Saved as {path.name}.")
-    # What its slides show is told by those of test_slowly.py. It is as long as they play, however slowly drawn.
+    # The tests in test_slowly.py cover what its slides show. It is as long as they play, however slowly drawn.
     saved = pages.play_film(page, path)
     assert saved == {"size": [1280, 720], "duration": pytest.approx(3, abs=0.11), "isDrawn": True}
     # Filming has left the page as it was.

@@ -97,7 +97,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
   listenToKeys(() => isOpen && teller.node.checkVisibility(), {
     " ": teller.toggle, ArrowLeft: teller.back, ArrowRight: teller.forward, Escape: () => close(button),
   });
-  // The one that is told; null where it is not open.
+  // The stop shown; null where the story is closed.
   const stop = () => (isOpen ? Number(teller.node.dataset.stop) : null);
   return { isOpen: () => isOpen, stop, close, open, openLinked };
 }
