@@ -83,10 +83,13 @@ def several_times(engine: Engine, placement: Placement) -> dict:
     return calibration(mean_model(models))
 
 
-def recorded_speed() -> float | None:
-    """Seconds of a forward pass of one token while the page's recorded runs were made; None where they do not say."""
+def recorded_speed(target: str) -> float | None:
+    """Seconds of a forward pass of one token while the page's recorded runs were made; None where they do not say, and
+    where they are of another target.
+    """
     file = STORY / f"vanilla{ENDING}"
-    return json.loads(file.read_text(encoding="utf-8"))["header"].get("one_token") if file.is_file() else None
+    header = json.loads(file.read_text(encoding="utf-8"))["header"] if file.is_file() else None
+    return header.get("one_token") if header and header["target"]["name"] == target else None
 
 
 def places(pair: Pair, trace: dict) -> dict:

@@ -90,11 +90,13 @@ def pass_in_words(found: Sequence[float]) -> str:
     return f"{middle} ms" + (f" (half of the answers: {low} to {high} ms)" if low != high else "")
 
 
-def about_speed(rows: Sequence[Row]) -> str:
-    """How fast the machine was, and whether the recorded runs are of another speed; each sentence after a space."""
+def about_speed(rows: Sequence[Row], target: str) -> str:
+    """How fast the machine was, and whether recorded runs of this target are of another speed; each sentence after a
+    space.
+    """
     if not (found := passes(rows)):
         return ""
-    said, recorded = f" Vanilla's forward pass of one token took {pass_in_words(found)}.", recorded_speed()
+    said, recorded = f" Vanilla's forward pass of one token took {pass_in_words(found)}.", recorded_speed(target)
     if recorded and not alike([float(np.median(found)), recorded]):
         said += (
             f" In the recorded runs of the other tabs it took {1e3 * recorded:.1f} ms: compare speed-ups with them, "

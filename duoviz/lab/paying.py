@@ -10,7 +10,7 @@ from duoviz.lab import prediction
 from duoviz.lab.answers import Value, acceptance, rows_of, speeds, tasks_of
 from duoviz.lab.figures import Figure, styled
 from duoviz.lab.machine import IN_TURN, TOGETHER
-from duoviz.lab.plan import DUO, DUOTREE, SPS, label_of
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS, Ways
 from duoviz.lab.results import Results
 from duoviz.lab.tasks import ALL_TASKS, with_all
@@ -47,8 +47,9 @@ def sides(results: Results) -> list[Side]:
     free = prediction.with_free_rows(in_turn)
     # On a processor the target goes on with the draft's cores too.
     borrows = bool(results.environment.get("cpu"))
+    vanilla, sps, duo = (prediction.seconds_between(rows_of(results.rows, lane)) for lane in (VANILLA, SPS, DUO))
     maps = {
-        "here": prediction.formula_maps(together, in_turn, borrows=borrows),
+        "here": prediction.formula_maps(together, in_turn, between=(vanilla, sps, duo), borrows=borrows),
         "free": prediction.formula_maps(free, free),
     }
     for rows, way in ways.items():
@@ -206,7 +207,8 @@ def figure(results: Results) -> Figure:
         "Colours: the speed-up φ that the cost model expects if every "
         f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
         "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
-        "with several, first tokens are accepted more often. For DuoTree, acceptance is that of the draft's best "
+        "with several, first tokens are accepted more often. Where extra tokens cost as measured, SpS, DuoDecoding and "
+        "vanilla also have their measured time between passes. For DuoTree, acceptance is that of the draft's best "
         "tokens. Its policy is simulated at "
         f"{len(prediction.PLAYED_RATIOS)} ratios and {len(prediction.PLAYED_ALPHAS)} acceptances, interpolated "
         "between, without text lookup. On its dotted line, parallel and alternating are equally fast.",

@@ -1,6 +1,6 @@
 """What the cost model predicts: the speed of each lane that was measured, and when drafting pays at all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -111,6 +111,16 @@ def join_of(row: Row) -> Callable:
     return np.maximum if works_beside(row) else np.add
 
 
+def seconds_between(rows: Iterable[Row]) -> float:
+    """Of an iteration after the prompt, the seconds in which no model works, on average; 0 where there is none."""
+    seconds = [
+        took - join_of(row)(target, draft)
+        for row in rows
+        for took, target, draft in iterations([row], "seconds", "target", "draft", later=True)
+    ]
+    return float(np.mean(seconds)) if seconds else 0.0
+
+
 def forward_seconds(rows: Sequence[Row], environment: dict) -> dict[tuple, list[np.ndarray]]:
     """By answer (see `rows.key`): of each turn's iterations, the seconds that their forwards take; 0 for the first.
 
@@ -186,17 +196,22 @@ def ratio_of(costs: CostModel) -> float:
     return float(costs.target_time(1, CONTEXTS[0]) / costs.draft_time(1, CONTEXTS[0]))
 
 
-def speculative_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray) -> np.ndarray:
+def speculative_phi(alpha: float, ratio: float | np.ndarray, grown: np.ndarray, between: float = 0.0) -> np.ndarray:
     """φ of SpS with the best γ, over vanilla on the same cores; for one ratio or an array, of whose shape it is.
 
-    alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`.
+    alpha: the chance that a drafted token is accepted; ratio: T_target / T_draft; grown: see `growth`; between: an
+    iteration's time in which no model works, as a multiple of T_target(1).
     """
     gammas, draft = np.arange(1, LONGEST + 1), 1 / np.asarray(ratio, dtype=float)[..., None]
-    return np.max(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1], draft=draft), axis=-1)
+    return np.max(in_turn_speed(alpha, gammas, target=lambda rows: grown[rows - 1] + between, draft=draft), axis=-1)
 
 
 def duodecoding_phi(
-    alpha: float, ratio: float | np.ndarray, grown: np.ndarray, borrowing: np.ndarray | None = None
+    alpha: float,
+    ratio: float | np.ndarray,
+    grown: np.ndarray,
+    borrowing: np.ndarray | None = None,
+    between: float = 0.0,
 ) -> np.ndarray:
     """φ of DuoDecoding with one sequence of the best length, over vanilla on the same cores as its target; as above.
 
@@ -211,24 +226,32 @@ def duodecoding_phi(
     def target(rows: int | np.ndarray) -> np.ndarray:
         # While the draft works, this share of the pass is done; the rest is done on all cores.
         done = np.minimum(1, drafting / grown[rows - 1])
-        return done * grown[rows - 1] + (1 - done) * both[rows - 1]
+        return done * grown[rows - 1] + (1 - done) * both[rows - 1] + between
 
-    speeds = parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting)
+    speeds = parallel_speed(alpha, alpha, lengths, target=target, drafting=drafting + between)
     return np.where(lengths <= gamma, speeds, 0.0).max(axis=-1)
 
 
-def formula_maps(together: CostModel, in_turn: CostModel, *, borrows: bool = False) -> dict[str, np.ndarray]:
+def formula_maps(
+    together: CostModel,
+    in_turn: CostModel,
+    *,
+    between: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    borrows: bool = False,
+) -> dict[str, np.ndarray]:
     """φ of SpS and DuoDecoding over vanilla with the costs in turn, at ALPHAS (lines) and RATIOS.
 
-    borrows: whether DuoDecoding's target gets the draft's cores once that is done.
+    between: of vanilla, SpS and DuoDecoding, see `seconds_between`; borrows: whether DuoDecoding's target gets the
+    draft's cores once that is done.
     """
     # Vanilla has the draft's cores too.
-    fewer_cores = in_turn.target_time(1, CONTEXTS[0]) / together.target_time(1, CONTEXTS[0])
+    one, one_beside = (float(costs.target_time(1, CONTEXTS[0])) for costs in (in_turn, together))
+    vanilla, sps, duo = one + between[0], between[1] / one, between[2] / one_beside
     alone, beside = growth(in_turn), growth(together)
-    both = fewer_cores * alone if borrows else None
+    both = alone * one / one_beside if borrows else None
     return {
-        SPS: np.array([speculative_phi(alpha, RATIOS, alone) for alpha in ALPHAS]),
-        DUO: fewer_cores * np.array([duodecoding_phi(alpha, RATIOS, beside, both) for alpha in ALPHAS]),
+        SPS: vanilla / one * np.array([speculative_phi(alpha, RATIOS, alone, sps) for alpha in ALPHAS]),
+        DUO: vanilla / one_beside * np.array([duodecoding_phi(alpha, RATIOS, beside, both, duo) for alpha in ALPHAS]),
     }
 
 

@@ -175,7 +175,7 @@ def about(results: Results) -> tuple[str, str]:
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants."
-        f"{about_speed(results.rows)}"
+        f"{about_speed(results.rows, environment['models']['target'])}"
     )
     text += about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":

@@ -13,15 +13,16 @@ def of_passes(*seconds):
 
 
 def test_the_speed_is_the_median_of_vanillas_passes_of_one_token_beside_the_recordings(monkeypatch):
-    monkeypatch.setattr(machine, "recorded_speed", lambda: 0.020)
-    said = machine.about_speed(of_passes(0.019, 0.020, 0.021, 0.025, 0.015))
+    monkeypatch.setattr(machine, "recorded_speed", {"small": 0.020}.get)
+    said = machine.about_speed(of_passes(0.019, 0.020, 0.021, 0.025, 0.015), "small")
     assert said == " Vanilla's forward pass of one token took 20.0 ms (half of the answers: 19.0 to 21.0 ms)."
-    assert machine.about_speed(of_passes(0.021)).endswith("took 21.0 ms.")
+    assert machine.about_speed(of_passes(0.021), "small").endswith("took 21.0 ms.")
     for other in (0.030, 0.010):
-        assert machine.about_speed(of_passes(other)).endswith(
+        assert machine.about_speed(of_passes(other), "small").endswith(
             "In the recorded runs of the other tabs it took 20.0 ms: compare speed-ups with them, not tokens/s."
         )
-    assert machine.about_speed(of_passes()) == "" and machine.pass_in_words([]) == "not measured"
+    assert machine.about_speed(of_passes(0.030), "large").endswith("took 30.0 ms.")
+    assert machine.about_speed(of_passes(), "small") == "" and machine.pass_in_words([]) == "not measured"
 
 
 def test_a_draft_step_is_told_alone_and_beside_the_target():

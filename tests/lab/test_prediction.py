@@ -24,6 +24,7 @@ from duoviz.lab.prediction import (
     places_of,
     predict,
     predictions_of,
+    seconds_between,
     speculative_phi,
     with_free_rows,
 )
@@ -69,6 +70,7 @@ def test_a_run_that_keeps_to_the_model_is_predicted_without_error():
     # Forwards are predicted, and the time between them is as measured.
     slower = row(VANILLA, committed=[1, 1], each=[9, 0.025], target=[8, 0.02], rows=[7, 1])
     assert predicted(slower).seconds_predicted == pytest.approx(0.01 + 0.005)
+    assert seconds_between([slower]) == pytest.approx(0.005)
     assert predicted(row(VANILLA, committed=[1], each=[9], rows=[7])) is None
 
 
@@ -109,6 +111,9 @@ def test_phi_is_that_of_the_best_length():
     grown, free = growth(MODELS["together"]), growth(with_free_rows(MODELS["together"]))
     best = max(run_of(0.8, gamma) / (gamma / 8 + grown[gamma]) for gamma in range(1, 32))
     assert speculative_phi(0.8, 8.0, grown) == pytest.approx(best)
+    slowed = max(run_of(0.8, gamma) / (gamma / 8 + grown[gamma] + 0.5) for gamma in range(1, 32))
+    assert speculative_phi(0.8, 8.0, grown, between=0.5) == pytest.approx(slowed)
+    assert duodecoding_phi(0.8, 8.0, free, between=0.5) == pytest.approx(duodecoding_phi(0.8, 8.0, free) / 1.5)
     # Where rows cost nothing, all that fits into the target's forward is kept.
     for ratio in (1, 3, 8):
         assert duodecoding_phi(0.8, ratio, free) == pytest.approx(parallel_tokens(0.8, 0.8, ratio))

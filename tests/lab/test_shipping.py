@@ -21,7 +21,7 @@ from duoviz.lab.tasks import ALL_TASKS
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.app import ROOT
 from tests.release.pages import BEGIN, END, results_page, summary, with_speeds
-from tests.release.sitting import put
+from tests.release.sitting import LARGER, NAME, put
 
 SHIPPED = sorted((FOLDER.parent / "results").glob("*.zip"))
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
@@ -99,11 +99,12 @@ def test_a_release_writes_the_readmes_tables(finished, tmp_path):
     for folder in (page.parent, root / "assets" / "traces", root / "assets" / "results"):
         folder.mkdir(parents=True)
     readme.write_text(README)
-    shutil.copytree(finished, sitting / "two-cores")
+    for name in (NAME, LARGER):
+        shutil.copytree(finished, sitting / name)
     for folder in (STORY, LESSONS, GAME):
         shutil.copytree(folder, sitting / folder.name)
     put(sitting, root)
-    assert kept_view(root / "assets" / "results" / "two-cores.zip")
+    assert all(kept_view(root / "assets" / "results" / f"{name}.zip") for name in (NAME, LARGER))
     for folder in (STORY, LESSONS, GAME):
         made = [file.name for file in (root / "assets" / "traces" / folder.name).iterdir()]
         assert sorted(made) == sorted(file.name for file in folder.iterdir())

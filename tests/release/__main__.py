@@ -16,7 +16,7 @@ from duoviz.lab.plan import make_plan
 from duoviz.space import ROOT
 from tests.benchmarks.harness import arguments
 from tests.release.moving_picture import draw
-from tests.release.sitting import measure, put, record
+from tests.release.sitting import LARGER, LARGER_PAIR, NAME, measure, put, record
 
 
 def main() -> None:
@@ -26,7 +26,10 @@ def main() -> None:
     with load_engine(progress=tell) as engine:
         record(engine, options.sitting, Settings(max_new_tokens=options.max_new_tokens))
         plan = make_plan(per_task=options.each, max_new_tokens=options.max_new_tokens, variants=True)
-        measure(engine, options.sitting, plan)
+        measure(engine, options.sitting / NAME, plan)
+    with load_engine(LARGER_PAIR, progress=tell) as engine:
+        plan = make_plan(per_task=options.each, max_new_tokens=options.max_new_tokens, ablations=False)
+        measure(engine, options.sitting / LARGER, plan)
     put(options.sitting, ROOT)
     draw(ROOT / "assets" / "iteration.webp")
 

@@ -116,7 +116,8 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
     board = Board()
-    with gr.Accordion("Other results", open=False, elem_id="lab-others"), gr.Row():
+    others = ", ".join(name.removesuffix(" (recorded)") for name in list(available(recorded_only=True))[1:])
+    with gr.Accordion(f"Other results: {others}", open=False, elem_id="lab-others"), gr.Row():
         names = list(available(recorded_only=recorded_only))
         info = "choose several to see them side by side"
         chosen = gr.Dropdown(

@@ -210,7 +210,7 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target. Where the rings start, each at its method's own costs of steps taken alone, stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup, DuoDecoding's further sequences, and the time between forward passes.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target. Where the rings start, each at its method's own costs of steps taken alone, stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup and DuoDecoding's further sequences. Where extra tokens cost nothing, no time passes between forward passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];
