@@ -84,7 +84,7 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     open_part(page, "table-1")
     expect(page.locator("#lab-part table").first).to_be_attached()
     expect(page.locator("#lab-below")).to_contain_text("The paper's own values, not measured here")
-    press(page, "Other results")
+    page.locator("#lab-others > button").click()
     expect(page.locator("#lab-save")).to_be_enabled()
     file = saved_by(page, page.locator("#lab-save").click, tmp_path)
     assert load(file).rows == rows

@@ -106,7 +106,7 @@ def load_file(page, file):
 
 def save_and_load_results(page, folder):
     """On the Lab's tab: what was saved can be loaded."""
-    press(page, "Other results")
+    page.locator("#lab-others > button").click()
     expect(page.locator("#lab-save")).to_be_enabled()
     file = saved_by(page, page.locator("#lab-save").click, folder)
     load_file(page, file)
