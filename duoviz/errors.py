@@ -10,6 +10,7 @@ class UserError(Exception):
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an exception says, fit for a sentence; its type where it says nothing."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """The first line of what an exception says, fit for a sentence: the system's reason, its type where it has none."""
+    words = str(getattr(error, "strerror", None) or error)
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
     return lines[0].rstrip(".:") if lines else type(error).__name__

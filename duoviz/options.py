@@ -78,9 +78,7 @@ def parser() -> Parser:
     tapes.add_argument("--max-new-tokens", type=int, default=recordings.NEW_TOKENS)
 
     stores = command("datastore", "make a datastore for REST", "duoviz.file_commands:make_datastore")
-    build = stores.add_subparsers(required=True).add_parser(
-        "build", help="from texts, or from corpora of `duoviz.training corpus`"
-    )
+    build = stores.add_subparsers(required=True).add_parser("build", help="from texts, or from corpora")
     build.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a text, or a corpus (.npz)")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.add_argument("--pair", default="embedded", help=PAIR_HELP)

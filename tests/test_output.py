@@ -17,7 +17,7 @@ from tests.tiny import tiny_engine
 
 COMMANDS = "serve generate compare bench ship export record datastore space".split()
 HELP = [(main, []), *((main, [command]) for command in COMMANDS), (main, ["datastore", "build"])]
-HELP += [(training, []), *((training, [command]) for command in ("corpus", "draft", "chances", "assistant"))]
+HELP += [(training, []), *((training, [command]) for command in ("draft", "chances"))]
 
 
 @pytest.fixture(autouse=True)

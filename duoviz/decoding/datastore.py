@@ -8,7 +8,6 @@ import shutil
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,14 @@ import numpy as np
 from duoviz.errors import UserError, first_line
 from duoviz.folders import ASSETS
 from duoviz.models.pair import Pair
-from duoviz.models.progress import Progress, no_progress, part_of
+from duoviz.models.progress import Progress, no_progress
 from duoviz.models.tokenizers import fingerprint
-from duoviz.outside import DAMAGED_ZIP, Reader, open_file
+from duoviz.outside import DAMAGED_ZIP
 
 # The shipped one, for SmolLM2's tokenizer.
 DATASTORE_FOLDER = ASSETS / "datastore"
 HEADER, TOKENS, SUFFIXES = "header.json", "tokens.npy", "suffixes.npy"
 FORMAT = "duoviz datastore 1"
-# Most bytes of a header.
-HEADER_BYTES = 100_000
 # Most occurrences read in one look-up, as published; of more, evenly spread ones are read.
 MOST_READ = 5_000
 
@@ -89,29 +86,22 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
 
     Its contents are not checked: a damaged number ends a continuation or is never accepted.
     """
-    remedy = f"build one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`"
     try:
-        if not (folder / HEADER).is_file():
-            raise UserError(f"There is no datastore in {folder}: {remedy}.")
-        with (folder / HEADER).open("rb") as file:
-            header: Any = Reader(most_bytes=HEADER_BYTES).file(file)
-        datastore = Datastore(mapped(folder / TOKENS), mapped(folder / SUFFIXES), header["vocabulary"])
-        intact = is_intact(datastore, header)
+        header = json.loads((folder / HEADER).read_bytes())
+        # Without numpy's own class for a mapped array, which is slow to cut into parts.
+        arrays = (np.asarray(np.lib.format.open_memmap(folder / name, mode="r")) for name in (TOKENS, SUFFIXES))
+        datastore = Datastore(*arrays, header["vocabulary"])
+        if not is_intact(datastore, header):
+            raise ValueError("it is damaged or has another version")
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
-    except UserError:
-        raise
+        if foreign or datastore.vocabulary > pair.target.vocab_size:
+            raise ValueError(f"it does not have the tokenizer of {pair.target.label}")
     except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
-        raise UserError(f"The datastore in {folder} cannot be read ({first_line(error)}): {remedy}.") from error
-    if not intact:
-        raise UserError(f"The datastore in {folder} is damaged or has another version: {remedy}.")
-    if foreign or datastore.vocabulary > pair.target.vocab_size:
-        raise UserError(f"The datastore in {folder} does not have the tokenizer of {pair.target.label}: {remedy}.")
+        raise UserError(
+            f"The datastore in {folder} cannot be used ({first_line(error)}): build "
+            f"one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`."
+        ) from error
     return datastore
-
-
-def mapped(file: Path) -> np.ndarray:
-    """An array's file, memory-mapped; without numpy's own class for it, which is slow to cut into parts."""
-    return np.asarray(np.lib.format.open_memmap(file, mode="r"))
 
 
 def is_intact(datastore: Datastore, header: dict) -> bool:
@@ -140,41 +130,29 @@ def build_datastore(
     a folder that cannot be written or holds something else.
     """
     out = Path(os.path.abspath(out))
-    scratch = out.with_name(out.name + ".part")
+    part = out.with_name(out.name + ".part")
     try:
-        if out.exists() and not (out.is_dir() and is_datastore_or_empty(out)):
+        if out.exists() and {file.name for file in out.iterdir()} not in (set(), {HEADER, TOKENS, SUFFIXES}):
             raise UserError(f"{out} exists and is not a datastore: choose another folder.")
-        shutil.rmtree(scratch, ignore_errors=True)
-        (scratch / "new").mkdir(parents=True)
-        write_datastore(sequences, scratch / "new", vocabulary, tokenizer, report)
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        tokens = joined(sequences, vocabulary)
+        suffixes = suffix_array(tokens, lambda done, text: report(0.1 + 0.8 * done, text))
+        report(0.9, "Writing the datastore")
+        np.save(part / TOKENS, tokens)
+        np.save(part / SUFFIXES, suffixes.astype(np.uint32))
+        ends = int((tokens == end_of_sequence(vocabulary)).sum())
+        header = {"format": FORMAT, "vocabulary": vocabulary, "tokenizer": tokenizer}
+        header |= {"sequences": ends, "tokens": len(tokens) - ends}
+        (part / HEADER).write_text(json.dumps(header, indent=1))
         if out.exists():
-            os.replace(out, scratch / "old")
-        os.replace(scratch / "new", out)
+            shutil.rmtree(out)
+        os.replace(part, out)
     except OSError as error:
-        raise UserError(f"The datastore cannot be written to {out} ({error.strerror or error}).") from error
+        raise UserError(f"The datastore cannot be written to {out} ({first_line(error)}).") from error
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(part, ignore_errors=True)
     report(1.0, f"The datastore is in {out}")
-
-
-def is_datastore_or_empty(folder: Path) -> bool:
-    """Whether the folder holds nothing but a datastore."""
-    names = {file.name for file in folder.iterdir()}
-    return not names or (HEADER in names and names <= {HEADER, TOKENS, SUFFIXES})
-
-
-def write_datastore(
-    sequences: Iterable[Sequence[int] | np.ndarray], folder: Path, vocabulary: int, tokenizer: str, report: Progress
-) -> None:
-    tokens = joined(sequences, vocabulary)
-    suffixes = suffix_array(tokens, part_of(report, 0.1, 0.9))
-    report(0.9, "Writing the datastore")
-    np.save(folder / TOKENS, tokens)
-    np.save(folder / SUFFIXES, suffixes.astype(np.uint32))
-    ends = int((tokens == end_of_sequence(vocabulary)).sum())
-    header = {"format": FORMAT, "vocabulary": vocabulary, "tokenizer": tokenizer}
-    header |= {"sequences": ends, "tokens": len(tokens) - ends}
-    (folder / HEADER).write_text(json.dumps(header, indent=1))
 
 
 def suffix_array(values: np.ndarray, report: Progress = no_progress) -> np.ndarray:
@@ -203,23 +181,20 @@ def suffix_array(values: np.ndarray, report: Progress = no_progress) -> np.ndarr
 def joined(sequences: Iterable[Sequence[int] | np.ndarray], vocabulary: int) -> np.ndarray:
     """The sequences that are not empty, each with an end after it. Raises UserError."""
     kind = token_type(vocabulary)
-    parts = [np.empty(0, dtype=kind)]
-    for sequence in sequences:
-        ids = np.asarray(sequence)
-        if ids.size and not 0 <= ids.min() <= ids.max() < vocabulary:
+    parts = [np.empty(0, kind)]
+    for ids in filter(len, sequences):
+        if not 0 <= np.min(ids) <= np.max(ids) < vocabulary:
             raise UserError(
-                f"A token id ({ids.max() if ids.min() >= 0 else ids.min()}) is outside the vocabulary of "
-                f"{vocabulary:,} tokens: the texts have another tokenizer."
+                f"A token id is outside the vocabulary of {vocabulary:,}: the texts have another tokenizer."
             )
-        if ids.size:
-            parts += [ids.astype(kind), np.array([end_of_sequence(vocabulary)], dtype=kind)]
+        parts.append(np.append(ids, end_of_sequence(vocabulary)).astype(kind))
     return np.concatenate(parts)
 
 
 def read_sequences(
     files: Sequence[Path], tokenizer: Any, report: Progress = no_progress
 ) -> Iterator[Sequence[int] | np.ndarray]:
-    """The rows of each corpus (.npz, see `selfchat.pack`) and the paragraphs of each text, as token ids.
+    """The rows of each corpus (.npz, as in assets/draft) and the paragraphs of each text, as token ids.
 
     Raises UserError for a file that is neither, or empty.
     """
@@ -227,18 +202,19 @@ def read_sequences(
         report(index / len(files), f"Reading {file}")
         try:
             sequences = read_rows(file) if file.suffix == ".npz" else read_paragraphs(file, tokenizer)
-        except OSError as error:
-            raise UserError(f"{file} cannot be read: {error.strerror or error}.") from error
+            if not sequences:
+                raise ValueError("it has no text")
         except (*DAMAGED_ZIP, LookupError, TypeError, MemoryError) as error:
-            raise UserError(f"{file} is neither a text in UTF-8 nor a corpus with `flat` and `length`.") from error
-        if not sequences:
-            raise UserError(f"{file} has no text.")
+            raise UserError(
+                f"{file} cannot be read ({first_line(error)}): name a text in UTF-8, "
+                "or a corpus (.npz) with `flat` and `length`."
+            ) from error
         yield from sequences
 
 
 def read_rows(file: Path) -> list[np.ndarray]:
     """The rows of a corpus, token ids each."""
-    with open_file(file) as source, np.load(source) as corpus:
+    with np.load(file) as corpus:
         flat, length = corpus["flat"], corpus["length"]
     numbers = {flat.dtype.kind, length.dtype.kind} <= {"i", "u"}
     if not numbers or flat.shape != (length.sum(),) or length.min(initial=0) < 0:
@@ -248,6 +224,5 @@ def read_rows(file: Path) -> list[np.ndarray]:
 
 def read_paragraphs(file: Path, tokenizer: Any) -> list[list[int]]:
     """The paragraphs of a text, token ids each, the blank line after a paragraph included."""
-    with TextIOWrapper(open_file(file), encoding="utf-8") as source:
-        parts = [part for part in re.split(r"(?<=\n\n)(?=\S)", source.read()) if part.strip()]
+    parts = [part for part in re.split(r"(?<=\n\n)(?=\S)", file.read_text(encoding="utf-8")) if part.strip()]
     return tokenizer(parts, add_special_tokens=False)["input_ids"] if parts else []

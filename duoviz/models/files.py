@@ -85,7 +85,7 @@ def one_sentence(label: str) -> Iterator[None]:
         raise
     except Exception as error:
         sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
-        reason = error.args[0] if isinstance(error, KeyError) else getattr(error, "strerror", None) or first_line(error)
+        reason = error.args[0] if isinstance(error, KeyError) else first_line(error)
         raise UserError(sentence.format(label=label, reason=reason)) from error
 
 

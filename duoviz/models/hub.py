@@ -100,5 +100,5 @@ def refusal(error: BaseException, model_id: str) -> str:
         told = isinstance(error.__cause__, errors.HfHubHTTPError | errors.OfflineModeIsEnabled)
         error = error.__cause__ or error if told else error
     sentence = next(sentence for kind, sentence in REFUSALS if isinstance(error, kind))
-    page, reason = f"{constants.ENDPOINT}/{model_id}", getattr(error, "strerror", None) or first_line(error)
+    page, reason = f"{constants.ENDPOINT}/{model_id}", first_line(error)
     return sentence.format(id=model_id, page=page, reason=reason, cache=constants.HF_HUB_CACHE)

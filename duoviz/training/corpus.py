@@ -1,8 +1,8 @@
-"""The self-chat corpus: rows of token ids that the target wrote to itself, and its files."""
+"""The self-chat corpus: rows of token ids that the target wrote to itself."""
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from duoviz.command_line import check_write
 from duoviz.errors import UserError
 from duoviz.outside import DAMAGED_ZIP
 
@@ -19,7 +18,7 @@ ARRAYS = ("flat", "length", "answer", "greedy")
 HELD_OUT = 128
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A text: ids int64 [length]; places: where in it the answer's tokens stand, int64, ascending.
 
@@ -28,13 +27,8 @@ class Row:
 
     ids: np.ndarray
     greedy: bool
-    places: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: np.ndarray
     held_out: bool = False
-
-    def add(self, tokens: Sequence[int], *, answer: bool = False) -> None:
-        if answer:
-            self.places = np.append(self.places, np.arange(len(tokens)) + len(self.ids))
-        self.ids = np.append(self.ids, np.array(tokens, np.int64))
 
     @property
     def answer(self) -> bytes:
@@ -56,32 +50,13 @@ def load_corpus(files: Sequence[Path]) -> list[Row]:
 
 def read_rows(file: Path) -> list[Row]:
     """The rows of one file. Raises UserError."""
-    if not file.is_file():
-        raise UserError(f"There is no corpus file {file}.")
     try:
         with np.load(file) as arrays:
             flat, length, answer, greedy = (arrays[name] for name in ARRAYS)
         texts, answers = (np.split(array, np.cumsum(length))[:-1] for array in (flat.astype(np.int64), answer))
-        places = map(np.flatnonzero, answers)
-        return [Row(*row) for row in zip(texts, greedy.tolist(), places, strict=True)]
+        return [Row(*row) for row in zip(texts, greedy.tolist(), map(np.flatnonzero, answers), strict=True)]
     except (*DAMAGED_ZIP, KeyError, TypeError) as error:
         raise UserError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.") from error
-
-
-def save_rows(file: Path, rows: Sequence[Row], **more: int) -> None:
-    """Write the rows and what else is to be kept, atomically. Raises UserError."""
-    arrays = {
-        "flat": np.concatenate([row.ids for row in rows] or [[]]).astype(np.uint16),
-        "length": np.array([len(row.ids) for row in rows], np.int32),
-        "answer": np.concatenate([np.isin(np.arange(len(row.ids)), row.places) for row in rows] or [[]]).astype(bool),
-        "greedy": np.array([row.greedy for row in rows], bool),
-    }
-    part = file.with_suffix(".part")
-    with check_write(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as opened:
-            np.savez_compressed(opened, **arrays, **more)  # pyright: ignore[reportArgumentType]
-        os.replace(part, file)
 
 
 def whole_texts(rows: Sequence[Row]) -> list[Row]:

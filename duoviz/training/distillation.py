@@ -27,8 +27,8 @@ from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, pa
 from duoviz.training.fitting import agreement, assumed, fit_copying
 from duoviz.training.student import cut_from_target, read_student, save_draft, write_config
 
-# How many ids of the vocabulary a new draft's head knows: those that the corpus has most of.
-KNOWN = 8_192
+# A new draft's layers, and how many ids of the vocabulary its head knows: those that the corpus has most of.
+LAYERS, KNOWN = 2, 8_192
 # Rows that the linear map is fitted on, and how many pass through the models at once meanwhile.
 FITTED_ROWS, ROWS_AT_ONCE = 128, 8
 # Of a ridge regression, as a share of the mean square.
@@ -42,8 +42,6 @@ def make_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target into the folder `options.out`; the same call goes on after a stop."""
     if not find_spec("accelerate"):
         raise UserError("Training needs the package accelerate: install requirements-dev.txt.")
-    if not 0 < options.peak < 1:
-        raise UserError("--peak must be above 0 and below 1.")
     if options.start and read_config(options.start).get("model_type") != OUR_KIND:
         raise UserError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
     corpus = load_corpus(options.corpus)
@@ -54,7 +52,7 @@ def make_draft(options: argparse.Namespace) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
     folder = embedded_target(tell)
     target = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().to(target_device())  # pyright: ignore
-    student: Any = read_student(options.start) if options.start else new_student(target, learnt, layers=options.layers)
+    student: Any = read_student(options.start) if options.start else new_student(target, learnt)
     student = student.to(target.device)
     recipe = {name: str(value) for name, value in vars(options).items() if name not in ("out", "run", "stopped")}
     log = train(student, target, learnt, options, options.out / f"part-{sha256(repr(recipe).encode()).hexdigest()[:8]}")
@@ -63,10 +61,10 @@ def make_draft(options: argparse.Namespace) -> None:
 
 
 @torch.no_grad()
-def new_student(target: LlamaForCausalLM, rows: Sequence[Row], *, layers: int) -> LlamaForCausalLM:
+def new_student(target: LlamaForCausalLM, rows: Sequence[Row]) -> LlamaForCausalLM:
     """A draft cut out of the target; one linear map from its last hidden state to the target's is folded into the
     head."""
-    student = cut_from_target(target, layers=layers, known=most_frequent(rows, KNOWN).to(target.device))
+    student = cut_from_target(target, layers=LAYERS, known=most_frequent(rows, KNOWN).to(target.device))
     parts = [rows[start : start + ROWS_AT_ONCE] for start in range(0, min(len(rows), FITTED_ROWS), ROWS_AT_ONCE)]
     with torch.autocast(target.device.type, torch.bfloat16, enabled=has_bfloat16(target.device)):
         x, y = (torch.cat([hidden(model, *padded(part)) for part in parts]).double() for model in (student, target))
@@ -108,7 +106,6 @@ def train(
         warmup_steps=WARM_UP,
         use_cpu=student.device.type == "cpu",
         bf16=has_bfloat16(student.device),
-        seed=options.seed,
         logging_steps=BETWEEN_CHECKPOINTS,
         save_steps=BETWEEN_CHECKPOINTS,
         save_total_limit=1,

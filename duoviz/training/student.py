@@ -1,6 +1,5 @@
 """The draft while it learns: a Llama cut out of the target's first layers, with a narrow embedding and a short head."""
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,14 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from transformers import LlamaConfig, LlamaForCausalLM
 
-from duoviz.command_line import check_write, tell
-from duoviz.folders import DRAFT_FOLDER
-from duoviz.models.embedded import embedded_target
 from duoviz.models.files import read_config, read_tensors
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.weights import quantise_rows
 
 # The width of the embedding table, which is projected up to the hidden size.
 EMBEDDING_RANK = 448
-# A logit that no other makes up for.
-NEVER = -1e9
 
 
 class Embedding(nn.Embedding):
@@ -92,44 +86,3 @@ def save_draft(student: LlamaForCausalLM, folder: Path) -> None:
 
 def write_config(folder: Path, config: dict[str, Any]) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-
-
-def write_assistant(options: argparse.Namespace) -> None:
-    """Write the embedded draft as transformers reads it."""
-    with check_write(options.out):
-        options.out.mkdir(parents=True, exist_ok=True)
-    export_assistant(DRAFT_FOLDER, embedded_target(tell), options.out)
-    print(f"{options.out} holds the draft for transformers' generate(assistant_model=…).")
-
-
-@torch.no_grad()
-def export_assistant(draft_folder: Path, target_folder: Path, out: Path) -> None:
-    """Write the draft as a float32 Llama with its target's tokenizer, for transformers' generate(assistant_model=…).
-
-    Its logits are the draft's own, without the copying. A Llama's head has no bias, so the ids that
-    our head leaves out need something to make them impossible: the residual stream gets one more
-    channel a head (transformers wants a multiple of the heads), of which one holds a small constant
-    that only the output head reads.
-    """
-    draft = read_student(draft_folder)
-    config, known = draft.config, draft.get_buffer("lm_head.known")
-    width, eps = config.hidden_size, config.rms_norm_eps
-    wide = width + config.num_attention_heads
-    # The constant takes up half of eps, so that every norm still divides by what it divided by before.
-    sizes = {"hidden_size": wide, "rms_norm_eps": eps * width / (2 * wide)}
-    model = LlamaForCausalLM(LlamaConfig.from_dict(config.to_dict() | sizes))
-    table = draft.model.embed_tokens(torch.arange(config.vocab_size))
-    values = dict(draft.named_parameters()) | {"model.embed_tokens.weight": table}
-    for name, parameter in model.named_parameters():
-        parameter.zero_()
-        value = values[name] if values[name].dim() > 1 else values[name] * (width / wide) ** 0.5
-        if name == "lm_head.weight":
-            parameter[known, :width] = value
-        else:
-            parameter[tuple(slice(size) for size in value.shape)] = value
-    model.model.embed_tokens.weight[:, width] = (eps * width / 2) ** 0.5
-    model.model.norm.weight[width] = 1.0
-    model.lm_head.weight[:, width] = NEVER
-    model.lm_head.weight[known, width] = 0.0
-    model.save_pretrained(out)
-    AutoTokenizer.from_pretrained(target_folder).save_pretrained(out)

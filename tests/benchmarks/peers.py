@@ -3,13 +3,12 @@
     python -m tests.benchmarks.peers [--prompts 14] [--max-new-tokens 96] [--methods NAME,…]
                                      [--contexts 500,4000] [--python]
 
-transformers runs in float32: plain, with prompt look-up and with our draft as its assistant. llama.cpp runs where
-`llama-cpp-python` is installed: the same float32 numbers on all cores and on one, and its own 4-bit weights. With
---contexts the prompts are so many tokens of this project's documentation, with --python of Python's help topics; then
-only llama.cpp in float32 on all cores takes part.
+transformers runs in float32: plain and with prompt look-up. llama.cpp runs where `llama-cpp-python` is installed: the
+same float32 numbers on all cores and on one, and its own 4-bit weights. With --contexts the prompts are so many tokens
+of this project's documentation, with --python of Python's help topics; then only llama.cpp in float32 on all cores
+takes part.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,20 +25,18 @@ from transformers import AutoModelForCausalLM
 from duoviz import Engine, runner, runs
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.folders import DRAFT_FOLDER
 from duoviz.models.cache import cache_folder
 from duoviz.models.cores import on_cores
 from duoviz.models.embedded import GGUF_NAME, embedded_target, fetch_gguf
 from duoviz.models.pair import Pair
 from duoviz.models.progress import no_progress
-from duoviz.training.student import export_assistant
 from tests.benchmarks.harness import HAS_LLAMA_CPP, alternated, arguments, beginnings, machine, over, questions, spread
 from tests.release.pages import markdown
 
 METHODS = "speculative,duodecoding,duotree"
 PEER, ONE_CORE = "llama.cpp, float32", ", one core"
-# The γ of transformers' assistant; and llama.cpp's slots beside a prompt's.
-BUDGET, CONTEXT = 5, 2048
+# llama.cpp's slots beside a prompt's.
+CONTEXT = 2048
 
 
 class Written(NamedTuple):
@@ -67,13 +64,6 @@ Peer = Callable[[str], Written]
 def transformers_peers(pair: Pair, count: int) -> dict[str, Peer]:
     """transformers.generate, greedy, float32, on all cores; count: of new tokens."""
     model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
-    with tempfile.TemporaryDirectory() as folder:
-        export_assistant(DRAFT_FOLDER, embedded_target(), Path(folder))
-        assistant = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    # It drafts BUDGET tokens whatever it thinks of them.
-    assistant.generation_config.num_assistant_tokens = BUDGET
-    assistant.generation_config.num_assistant_tokens_schedule = "constant"
-    assistant.generation_config.assistant_confidence_threshold = 0.0
 
     def write(prompt: str, **options) -> Written:
         with on_cores(pair.cores.all):
@@ -85,7 +75,6 @@ def transformers_peers(pair: Pair, count: int) -> dict[str, Peer]:
     return {
         "transformers": write,
         "transformers, prompt lookup": partial(write, prompt_lookup_num_tokens=10, max_matching_ngram_size=3),
-        f"transformers, assistant γ={BUDGET}": partial(write, assistant_model=assistant),
     }
 
 

@@ -88,10 +88,9 @@ def test_building_reports_its_progress_and_replaces_the_datastore(tmp_path):
 
 def test_a_build_that_fails_leaves_the_old_datastore(tmp_path):
     out = build([[1, 2, 3]], tmp_path / "store")
-    with pytest.raises(UserError, match=r"token id \(40\) is outside the vocabulary of 40 tokens"):
-        build([[4], [1, 40]], out)
-    with pytest.raises(UserError, match=r"token id \(-1\)"):
-        build([[-1]], out)
+    for ids in ([1, 40], [-1]):
+        with pytest.raises(UserError, match="outside the vocabulary of 40"):
+            build([[4], ids], out)
     assert opened_at(out).tokens.tolist() == [1, 2, 3, 65535]
     assert [file.name for file in tmp_path.iterdir()] == ["store"]
 
@@ -102,12 +101,13 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
     (tmp_path / "mixed").mkdir()
     for name in ("header.json", "tokens.npy", "suffixes.npy", "home.txt"):
         (tmp_path / "mixed" / name).write_text("{}")
-    for out in (tmp_path / "letters", tmp_path / "letters" / "home.txt", tmp_path / "mixed"):
+    for out in (tmp_path / "letters", tmp_path / "mixed"):
         with pytest.raises(UserError, match="is not a datastore"):
             build([[1]], out)
+    for out in (tmp_path / "letters" / "home.txt", tmp_path / "letters" / "home.txt" / "store"):
+        with pytest.raises(UserError, match="cannot be written to"):
+            build([[1]], out)
     assert (tmp_path / "letters" / "home.txt").read_text() == "dear"
-    with pytest.raises(UserError, match="cannot be written to"):
-        build([[1]], tmp_path / "letters" / "home.txt" / "store")
     (tmp_path / "empty").mkdir()
     assert len(opened([[1]], tmp_path / "empty").tokens) == 2
 
@@ -126,16 +126,13 @@ def change_header(**changes):
 @pytest.mark.parametrize(
     "name, damage, part",
     [
-        ("tokens.npy", shorten, "cannot be read"),
-        ("suffixes.npy", shorten, "cannot be read"),
-        ("tokens.npy", lambda file: file.write_bytes(b""), "cannot be read"),
+        ("tokens.npy", shorten, "cannot be used"),
         ("tokens.npy", lambda file: file.write_bytes(file.read_bytes().replace(b"'shape'", b"(sha'pe")), "cannot be"),
         ("tokens.npy", lambda file: np.save(file, np.zeros(4, dtype=np.uint32)), "damaged or has another version"),
         ("suffixes.npy", lambda file: np.save(file, np.zeros(4, dtype=np.int64)), "damaged or has another version"),
-        ("header.json", os.remove, "There is no datastore in"),
-        ("header.json", lambda file: file.write_text("{"), "cannot be read"),
-        ("header.json", lambda file: file.write_text(" " * 200_000), r"cannot be read \(has more than 100,000 bytes"),
-        ("header.json", change_header(vocabulary="many"), "cannot be read"),
+        ("header.json", os.remove, "No such file"),
+        ("header.json", lambda file: file.write_text("{"), "cannot be used"),
+        ("header.json", change_header(vocabulary="many"), "cannot be used"),
         ("header.json", change_header(format="duoviz datastore 2"), "damaged or has another version"),
         ("header.json", change_header(tokens=4), "damaged or has another version"),
         ("header.json", change_header(tokenizer="other"), "does not have the tokenizer of"),
@@ -179,7 +176,7 @@ def test_the_command_builds_a_datastore(tmp_path, digits, capsys):
     assert opened_at(out).tokens[:-1].tolist() == ids
 
 
-NO_CORPUS = "nor a corpus with `flat` and `length`"
+NO_CORPUS = "a corpus (.npz) with `flat` and `length`"
 
 
 def rows(**arrays):
@@ -195,9 +192,9 @@ def write_a_huge_shape(file):
 @pytest.mark.parametrize(
     "name, write, arguments, part",
     [
-        ("texts.txt", lambda file: None, [], "cannot be read: No such file"),
+        ("texts.txt", lambda file: None, [], "cannot be read (No such file"),
         ("texts.txt", lambda file: file.write_bytes(b"\n \n"), [], "has no text"),
-        ("texts.txt", lambda file: file.write_bytes(b"\xff\xfe"), [], "neither a text in UTF-8 nor a corpus"),
+        ("texts.txt", lambda file: file.write_bytes(b"\xff\xfe"), [], "name a text in UTF-8, or a corpus"),
         ("texts.txt", lambda file: file.write_bytes(b"hello"), ["--pair", "nobody"], "no pair named 'nobody'"),
         ("texts.txt", lambda file: file.write_bytes(b"hello"), ["--out", "/dev/null/store"], "cannot be written to"),
         ("corpus.npz", lambda file: file.write_bytes(b"PK\x03\x04"), [], NO_CORPUS),

@@ -6,7 +6,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from duoviz.training import corpus as files
-from duoviz.training import distillation, selfchat, student
+from duoviz.training import distillation, student
 from duoviz.training.corpus import load_corpus
 
 
@@ -25,9 +25,9 @@ def target_folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch, target_folder):
     """The tiny target is the embedded one, and a draft of it is tiny too."""
-    for module in (distillation, selfchat, student):
-        monkeypatch.setattr(module, "embedded_target", lambda progress: target_folder)
+    monkeypatch.setattr(distillation, "embedded_target", lambda progress: target_folder)
     monkeypatch.setattr(student, "EMBEDDING_RANK", 32)
+    monkeypatch.setattr(distillation, "LAYERS", 1)
     monkeypatch.setattr(distillation, "KNOWN", 48)
     monkeypatch.setattr(distillation, "has_bfloat16", lambda device: False)
     for module in (files, distillation):

@@ -1,18 +1,17 @@
-"""A tiny draft: it learns, goes on after a stop, is scored, saved and read; and as transformers reads it."""
+"""A tiny draft: it learns, goes on after a stop, is scored, saved and read."""
 
 import json
 
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import AutoModelForCausalLM, Trainer
+from transformers import Trainer
 
 from duoviz.training import distillation
-from duoviz.training import student as module
 from duoviz.training.__main__ import main
 from duoviz.training.distillation import divergence, hidden
 from duoviz.training.fitting import LONGEST, agreement
-from duoviz.training.student import cut_from_target, export_assistant, read_student, save_draft
+from duoviz.training.student import cut_from_target, read_student, save_draft
 from tests.models.folders import loaded
 
 
@@ -38,7 +37,7 @@ def draft(corpus_files, capsys):
     """Makes a draft of one layer in a folder, and gives the last line that was printed."""
 
     def make(out, *arguments, tokens=4_000):
-        options = ["--rows", "10", "--layers", "1", "--tokens", str(tokens), *arguments]
+        options = ["--rows", "10", "--tokens", str(tokens), *arguments]
         code = main(["draft", "--out", str(out), "--corpus", *map(str, corpus_files), *options])
         return code, capsys.readouterr().out.splitlines()[-1:]
 
@@ -86,7 +85,7 @@ def test_the_loss_is_that_of_the_mixture():
 def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
     with torch.no_grad():
         known = torch.arange(64)
-        found = distillation.new_student(target, corpus, layers=1), cut_from_target(target, layers=1, known=known)
+        found = distillation.new_student(target, corpus), cut_from_target(target, layers=1, known=known)
         ids, states = distillation.padded(corpus[:20])
         theirs = target.lm_head(distillation.hidden(target, ids, states))
         mapped, plain = (
@@ -127,19 +126,3 @@ def test_a_saved_draft_computes_what_the_student_does(saved):
     assert torch.allclose(draft.forward(ids[0].tolist()), expected, atol=1e-4)
     in_int8 = loaded(saved, "int8").forward(ids[0].tolist()).float()
     assert (in_int8 - expected).norm() / expected.norm() < 0.05
-
-
-@torch.no_grad()
-def test_the_assistant_gives_the_drafts_logits_and_nothing_else(saved, tmp_path, monkeypatch):
-    class Tokenizer:
-        def save_pretrained(self, folder):
-            (folder / "tokenizer.json").write_text("{}")
-
-    monkeypatch.setattr(module.AutoTokenizer, "from_pretrained", lambda folder: Tokenizer())
-    export_assistant(saved, tmp_path, tmp_path / "out")
-    ids = torch.randint(0, 64, (21,), generator=torch.Generator().manual_seed(3))
-    want = loaded(saved, "float32").forward(ids.tolist())
-    logits = AutoModelForCausalLM.from_pretrained(tmp_path / "out", dtype=torch.float32).eval()(ids[None]).logits[0]
-    assert logits.shape == (21, 64) and (tmp_path / "out" / "tokenizer.json").is_file()
-    assert logits[:, KNOWN].numpy() == pytest.approx(want.numpy(), abs=1e-4)
-    assert (logits[:, ::4] < -1e4).all()
