@@ -89,8 +89,10 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
     try:
         header = json.loads((folder / HEADER).read_bytes())
         # Without numpy's own class for a mapped array, which is slow to cut into parts.
-        arrays = (np.asarray(np.lib.format.open_memmap(folder / name, mode="r")) for name in (TOKENS, SUFFIXES))
-        datastore = Datastore(*arrays, header["vocabulary"])
+        tokens, suffixes = (
+            np.asarray(np.lib.format.open_memmap(folder / name, mode="r")) for name in (TOKENS, SUFFIXES)
+        )
+        datastore = Datastore(tokens, suffixes, header["vocabulary"])
         if not is_intact(datastore, header):
             raise ValueError("it is damaged or has another version")
         foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
