@@ -5,10 +5,8 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import TextIOWrapper
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import NoReturn
 
@@ -97,12 +95,3 @@ def silence() -> None:
 def tell(fraction: float, text: str) -> None:
     """Show loading progress on stderr."""
     print(f"{fraction:4.0%} {text}", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def check_write(path: Path) -> Iterator[None]:
-    """Raise UserError in place of the system's error."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}.") from error

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from duoviz import comparison, recordings, runner, runs
-from duoviz.command_line import check_write, tell
+from duoviz.command_line import tell
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine, load_engine
 from duoviz.decoding.settings import DEFAULTS, Settings, parsed
-from duoviz.errors import UserError
+from duoviz.errors import UserError, check_write
 from duoviz.lab.tasks import questions_in
 from duoviz.models.pair import check_prompt
 from duoviz.models.registry import check_draft

@@ -125,12 +125,9 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
 
 def phis(result: dict) -> dict[str, float]:
     """The speed-ups φ over vanilla of an outcome's lanes that are not vanilla themselves and have one."""
-    known = {lane["name"]: lane for lane in result["lanes"] if lane["figures"] and lane["figures"]["phi"]}
-    return {
-        name: lane["figures"]["phi"]
-        for name, lane in known.items()
-        if lane["summary"]["settings"]["method"] != "vanilla"
-    }
+    known = [lane for lane in result["lanes"] if lane["figures"] and lane["figures"]["phi"]]
+    others = [lane for lane in known if lane["summary"]["settings"]["method"] != "vanilla"]
+    return {lane["name"]: lane["figures"]["phi"] for lane in others}
 
 
 def with_smaller(result: dict, pair: str, smaller: Mapping[str, Mapping[str, float]]) -> dict:

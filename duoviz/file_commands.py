@@ -6,9 +6,9 @@ import webbrowser
 from pathlib import Path
 
 from duoviz import notebook
-from duoviz.command_line import check_write, tell
+from duoviz.command_line import tell
 from duoviz.decoding.datastore import build_datastore, read_sequences
-from duoviz.errors import UserError
+from duoviz.errors import UserError, check_write
 from duoviz.lab.files import plain_name
 from duoviz.models.cache import cache_folder
 from duoviz.models.files import find_files

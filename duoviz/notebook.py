@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duoviz import comparison
-from duoviz.command_line import check_write
-from duoviz.errors import UserError
+from duoviz.errors import UserError, check_write
 from duoviz.lab import results as lab
 from duoviz.lab.answers import answer_line
 from duoviz.runs import row, text_of
-from duoviz.trace.exports import csv_lines, iteration_rows, perfetto_events, token_rows
+from duoviz.trace.exports import csv_text, iteration_rows, perfetto_events, token_rows
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import SCHEMA_VERSION, checked_race, checked_trace, read_object
 
@@ -42,7 +41,8 @@ class Saved:
 
     def to_csv(self) -> str:
         """The table, under a line of column names."""
-        return csv_lines(self.lines())
+        lines = self.lines()
+        return csv_text([[*lines[0]], *([*line.values()] for line in lines)] if lines else [])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write it as what the name ends with (see docs/python.md). Raises UserError."""

@@ -1,6 +1,5 @@
 """How signals end a process."""
 
-import os
 import signal
 from typing import Any
 
@@ -12,9 +11,3 @@ def on_ending(handler: Any) -> None:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
-
-
-def die_of(number: int) -> None:
-    """End at once, as a process does that handles no signal."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)

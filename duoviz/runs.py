@@ -1,7 +1,7 @@
 """A run as data: its method, its lane in a comparison, its trace; nothing here computes one."""
 
 import platform
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.outside import in_short
-from duoviz.trace.metrics import metrics
+from duoviz.trace.metrics import metrics, text_of
 
 # A warm-up loads and measures what the runs after it use; it need not write a whole text.
 WARMUP_TOKENS = 16
@@ -61,11 +61,6 @@ def collect(events: Iterator[dict]) -> dict:
     for event in events:
         add_event(trace, event)
     return trace
-
-
-def text_of(iterations: Iterable[dict]) -> str:
-    """What these iterations wrote."""
-    return "".join(token["text"] for iteration in iterations for token in iteration["committed"])
 
 
 def summary(trace: dict, figures: dict | None = None) -> dict:

@@ -1,6 +1,5 @@
 """The page as a Space on the Hugging Face hub: which files it needs there, and sending them."""
 
-import json
 import os
 import re
 import subprocess
@@ -41,12 +40,11 @@ HARDWARE = [hardware.value for hardware in SpaceHardware]
 ZERO = b"spaces==0.51.3\n"
 
 NOT_LOGGED_IN = (
-    "You are not logged in to the hub: run `hf auth login` with a token that may write "
+    "The hub does not know you: run `hf auth login` with a token that may write "
     "(https://huggingface.co/settings/tokens), or set HF_TOKEN to one."
 )
 NO_CLONE = "{} is no clone of the repository, or git is missing: run `python -m duoviz space` in a clone."
 AGAIN = "run the same command again. It sends only what is missing."
-BAD_TOKEN = "The hub does not know your token: run `hf auth login` with another one, or correct HF_TOKEN."
 
 
 def space_files(root: Path, patterns: Sequence[str] = NEEDED) -> list[str]:
@@ -172,19 +170,16 @@ def send(api: HfApi, name: str, additions: list[CommitOperationAdd], there: set[
 
 def refusal(error: BaseException, name: str, user: str | None) -> str:
     """Why the hub, or the way to it, does not do what it was asked; user: None before the hub knows the token."""
-    if isinstance(error, LocalTokenNotFoundError):
-        return NOT_LOGGED_IN
-    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError | HfHubHTTPError):
-        return f"The hub refuses this ({' '.join(str(error).split())})."
-    if not isinstance(error, HfHubHTTPError):
+    if not isinstance(error, HfHubHTTPError | LocalTokenNotFoundError):
         # The client wraps what ended a file's upload; Xet's own reasons end in long addresses.
-        reason = shorten(first_line(error.__cause__ or error), 100, placeholder=" …")
-        return f"The hub cannot be reached ({reason}): check the network, and {AGAIN}"
-    status = error.response.status_code
-    # The hub's own reason, in one line.
-    words = " ".join((error.server_message or first_line(error)).split()).rstrip(".")
+        cause = error if isinstance(error, ValueError) else error.__cause__ or error
+        reason = shorten(first_line(cause), 100, placeholder=" …")
+        return f"The Space could not be sent ({reason}): check the network, and {AGAIN}"
+    status = error.response.status_code if isinstance(error, HfHubHTTPError) else 401
     if status == 401 and user is None:
-        return BAD_TOKEN
+        return NOT_LOGGED_IN
+    # The hub's own reason, in one line.
+    words = " ".join((getattr(error, "server_message", None) or first_line(error)).split()).rstrip(".")
     if status in (401, 402, 403, 404):
         return (
             f"The hub does not let you change {name} ({words}): you are {user}, {name.partition('/')[0]} must be you "

@@ -18,7 +18,7 @@ from duoviz.lab.answers import seconds, speed
 from duoviz.lab.machine import IN_TURN, ON_TARGET, TOGETHER, environment
 from duoviz.lab.plan import VANILLA, Plan, Progress, label_of
 from duoviz.lab.results import Folder
-from duoviz.lab.rows import Row, answer_row, failed_row, key
+from duoviz.lab.rows import Row, answer_row, identity, key
 from duoviz.lab.tasks import Question, task_name
 from duoviz.models.cores import on_cores
 from duoviz.models.language_model import LanguageModel
@@ -151,7 +151,7 @@ def answer(engine: Engine, job: Job, vanilla: Row | None, delta: float, stopped:
     except Exception as error:
         # A run of hours does not end with one answer; what went wrong stands in its row and in the report.
         sentence = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-        return failed_row(job.question, job.lane, job.repeat, sentence)
+        return identity(job.question, job.lane, job.repeat) | {"message": sentence}
     return row
 
 

@@ -69,15 +69,6 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^\w .+-]", "_", name).strip()[:LONGEST_NAME] or "results"
 
 
-@contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Raise UserError in place of the system's error, where results are written to this path."""
-    try:
-        yield
-    except OSError as error:
-        raise UserError(f"The results cannot be written to {path}: {error.strerror or error}.") from error
-
-
 def write_atomically(file: Path, text: str) -> None:
     """Write a file so that a kill leaves the old one or the new one."""
     part = file.with_name(file.name + ".part")

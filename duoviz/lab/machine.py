@@ -118,10 +118,10 @@ def about_steps(rows: Sequence[Row], environment: dict) -> str:
     )
 
 
-def about_speeds(names: Sequence[str], several: Sequence[Sequence[float]]) -> str:
-    """Of results side by side, and the `passes` of each: how fast each one's machine was."""
-    listed = "; ".join(f"{name}, {pass_in_words(found)}" for name, found in zip(names, several, strict=True))
-    same = alike([float(np.median(found)) for found in several if found])
+def about_speeds(several: Sequence[tuple[str, list[float]]]) -> str:
+    """Of results side by side, each its name and its `passes`: how fast each one's machine was."""
+    listed = "; ".join(f"{name}, {pass_in_words(found)}" for name, found in several)
+    same = alike([float(np.median(found)) for _, found in several if found])
     return f"Vanilla's forward pass of one token: {listed}.{'' if same else ' So compare φ, and not tokens/s.'}"
 
 

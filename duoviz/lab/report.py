@@ -8,10 +8,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from plotly.offline import get_plotlyjs
 
+from duoviz.errors import check_write
 from duoviz.lab import figures, findings, paper, paying, tables
 from duoviz.lab.answers import Value
 from duoviz.lab.figures import Figure
-from duoviz.lab.files import telling, write_atomically
+from duoviz.lab.files import write_atomically
 from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.machine import about_speed, about_steps
 from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
@@ -45,14 +46,14 @@ def sections(results: Results, beside: Sequence[Results] = ()) -> list[Section]:
     parts = [of_table(tables.compared([results, *beside]))] if beside else []
     if VANILLA in lanes:
         said = findings.about_table_1(results)
-        parts.append(of_table(tables.table_1(results), *tables.papers_table_1(), conclusions=said))
+        parts.append(of_table(*tables.table_1(results), conclusions=said))
         said = findings.about_figure_3(results)
         parts.append(of_figure(figures.figure_3(results), conclusions=said, papers=paper.FIGURE_3))
     if {DUO, ONE_SEQUENCE} <= lanes:
         said = findings.against_the_best(results, DUO, paper.TABLE_2, "the dynamic number")
-        parts.append(of_table(tables.table_2(results), tables.papers_table_2(), conclusions=said))
+        parts.append(of_table(*tables.table_2(results), conclusions=said))
         said = findings.against_the_best(results, ONE_SEQUENCE, paper.TABLE_3, "the measured γ")
-        parts.append(of_table(tables.table_3(results), tables.papers_table_3(), conclusions=said))
+        parts.append(of_table(*tables.table_3(results), conclusions=said))
     if DUO in lanes:
         facts = findings.about_table_4(results) + findings.about_drafting(results)
         parts.append(of_table(tables.table_4(results), facts=facts, papers=paper.NO_VALUES))
@@ -88,7 +89,7 @@ def of_figure(figure: Figure, **others) -> Section:
 def write_report(folder: Path, results: Results, beside: Sequence[Results] = ()) -> None:
     """Write tables/, figures/ and report.html into the folder. Raises UserError."""
     parts = sections(results, beside)
-    with telling(folder):
+    with check_write(folder):
         for name in ("tables", "figures"):
             (folder / name).mkdir(exist_ok=True)
         for part in parts:
@@ -119,22 +120,19 @@ def table_csv(table: Table) -> str:
 
 
 def shown(cell: Cell) -> tuple[str, str]:
-    """A cell's text, and what stands small below it. A count says itself how many it comes from."""
+    """A cell's text, and what stands small below it. A count says itself how many it comes from.
+
+    Nothing stands around a figure that cannot vary, and never a rounded 0.
+    """
     if not isinstance(cell, Value):
         return "–" if cell is None else cell, ""
-    around = plus_minus(cell)
+    around, smallest = "", 10**-cell.digits
+    if cell.spread:
+        least = "<\xa0" * (cell.spread < smallest / 2)
+        around = f"{'noise ' * cell.mean}±\xa0{least}{max(cell.spread, smallest):,.{cell.digits}f}, "
     # A narrow column breaks the line after the comma alone.
     count = f"n\xa0=\xa0{cell.n:,}"
     return f"{cell.value:,.{cell.digits}f}", f"{around}{count}" if around or cell.digits else ""
-
-
-def plus_minus(value: Value) -> str:
-    """What stands around a figure; nothing around one that cannot vary, and never a rounded 0."""
-    if not value.spread:
-        return ""
-    smallest = 10**-value.digits
-    around = "<\xa0" * (value.spread < smallest / 2) + f"{max(value.spread, smallest):,.{value.digits}f}"
-    return f"{'noise ' if value.mean else ''}±\xa0{around}, "
 
 
 TEMPLATES = Environment(

@@ -22,8 +22,8 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-from duoviz.errors import UserError
-from duoviz.lab.files import DATA, REPORT, opened_zip, own_files, plain_name, telling, write_atomically, wrong_in
+from duoviz.errors import UserError, check_write
+from duoviz.lab.files import DATA, REPORT, opened_zip, own_files, plain_name, write_atomically, wrong_in
 from duoviz.lab.machine import in_words
 from duoviz.lab.rows import Row, key
 from duoviz.lab.tasks import MAX_TASKS
@@ -81,7 +81,7 @@ class Folder:
         self.write("plan", plan)
         self.write("environment", environment)
         # Every failed answer is tried again.
-        with telling(self.path):
+        with check_write(self.path):
             (self.path / "failed.jsonl").unlink(missing_ok=True)
 
     def note(self, environment: dict) -> None:
@@ -89,7 +89,7 @@ class Folder:
         self.write("environment", environment | {"date": self.load().environment["date"]})
 
     def write(self, name: str, content: dict) -> None:
-        with telling(self.path):
+        with check_write(self.path):
             write_atomically(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False, indent=1))
 
     def load(self) -> Results:
@@ -97,7 +97,7 @@ class Folder:
 
     def append(self, name: str, row: dict) -> None:
         """Add a line to a file; it is on the disk before this returns. Raises UserError."""
-        with telling(self.path):
+        with check_write(self.path):
             # A folder that was deleted meanwhile is not made again: it would hold half of a run.
             (self.path / "answers").mkdir(exist_ok=True)
             with (self.path / name).open("ab") as lines:
@@ -109,7 +109,7 @@ class Folder:
 @contextmanager
 def opened(path: Path) -> Iterator[Folder]:
     """The folder, made if need be, for this process alone. Raises UserError."""
-    with telling(path):
+    with check_write(path):
         path.mkdir(parents=True, exist_ok=True)
         lock = FileLock(path / LOCK)
         try:
@@ -117,7 +117,7 @@ def opened(path: Path) -> Iterator[Folder]:
         except Timeout:
             raise UserError(f"Another run is writing to {path}: wait for it or choose another folder.") from None
     try:
-        with telling(path):
+        with check_write(path):
             for name, file in own_files(path, DATA, REPORT).items():
                 if name.endswith(".jsonl"):
                     # A process that was killed while it wrote leaves a line without an end.

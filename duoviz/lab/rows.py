@@ -46,11 +46,8 @@ Row = dict
 def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dict]) -> Row:
     """The row of a whole conversation, one trace a turn; its verdict is still to be found."""
     iterations = [trace["iterations"] for trace in traces]
-    return {
-        "question_id": question.id,
-        "category": question.category,
+    return identity(question, lane, repeat) | {
         "answer_id": f"{lane.name}-{question.id}-{repeat}",
-        "model_id": lane.name,
         "tstamp": time.time(),
         "choices": [
             {
@@ -62,24 +59,16 @@ def answer_row(question: Question, lane: Lane, repeat: int, traces: Sequence[dic
                 "accept_lengths": [len(iteration["committed"]) for turn in iterations for iteration in turn],
             }
         ],
-        "task": question.task,
-        "repeat": repeat,
         "verdict": None,
         "settings": {"method": lane.method, **asdict(lane.settings)},
         "measured": [measured(trace) for trace in traces],
     }
 
 
-def failed_row(question: Question, lane: Lane, repeat: int, message: str) -> Row:
-    """What is kept of an answer that could not be had."""
-    return {
-        "question_id": question.id,
-        "category": question.category,
-        "model_id": lane.name,
-        "task": question.task,
-        "repeat": repeat,
-        "message": message,
-    }
+def identity(question: Question, lane: Lane, repeat: int) -> Row:
+    """What a row begins with: whose answer it is, and to what."""
+    about = {"question_id": question.id, "category": question.category, "task": question.task}
+    return about | {"model_id": lane.name, "repeat": repeat}
 
 
 def key(row: Row) -> tuple:

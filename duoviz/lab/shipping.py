@@ -6,9 +6,8 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from duoviz.errors import UserError
+from duoviz.errors import UserError, check_write
 from duoviz.folders import ASSETS
-from duoviz.lab.files import telling
 from duoviz.lab.results import Results, is_being_written, is_zip, load, packed
 from duoviz.lab.rows import Row
 
@@ -28,7 +27,7 @@ def ship(folder: Path, out: Path, name: str) -> Path:
     if is_being_written(folder):
         raise UserError(f"A run is writing to {folder}: wait until it ends.")
     file = out / f"{name}.zip"
-    with telling(out):
+    with check_write(out):
         out.mkdir(parents=True, exist_ok=True)
         file.write_bytes(packed(lean(results)))
         text = json.dumps(view_of(file), ensure_ascii=False, separators=(",", ":"))

@@ -8,16 +8,7 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import answers, machine, paper
 from duoviz.lab.answers import Value, by_lane, rows_of, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
-from duoviz.lab.plan import (
-    DUO,
-    FOUR_TASKS,
-    VANILLA,
-    label_of,
-    lane_labels,
-    look_of,
-    table_1_lanes,
-    table_lanes,
-)
+from duoviz.lab.plan import DUO, FOUR_TASKS, VANILLA, label_of, lane_labels, look_of, table_1_lanes, table_lanes
 from duoviz.lab.prediction import Predictions
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
@@ -62,15 +53,15 @@ def in_tokens(tasks: Iterable[str]) -> list[str]:
     return [f"{task_name(task)}, tokens/s" for task in tasks]
 
 
-def table_1(results: Results) -> Table:
-    """Tokens per second, and φ, of each method on each task."""
+def table_1(results: Results) -> list[Table]:
+    """Tokens per second, and φ, of each method on each task; and the paper's two of these."""
     lines = []
     for lane, found in answers.speeds(results.rows, table_1_lanes()).items():
         over_all, *by_task = found.tps.values()
         papers = [f"{values[lane][-1]:.2f}" if lane in values else None for values in paper.TABLE_1.values()]
         lines.append((label_of(lane), [*by_task, over_all, found.phi[ALL_TASKS], found.phi_same, *papers]))
     more = [AVERAGE, PHI, f"{PHI} on the target's cores", *(f"the paper's φ, {model}" for model in paper.TABLE_1)]
-    return Table(
+    own = Table(
         "table-1",
         "Table 1: tokens per second by task, and the speed-up φ over vanilla",
         "Method",
@@ -83,6 +74,11 @@ def table_1(results: Results) -> Table:
         "the cores where it is faster at the time. The target's cores: all cores for the prompt, as in DuoDecoding, "
         "then its share.",
     )
+    columns = [*in_tokens(TASKS), AVERAGE, PHI]
+    return [own] + [
+        of_papers(f"table-1-{model.lower()}", f"Table 1, {model}", values, columns, head="Method")
+        for model, values in paper.TABLE_1.items()
+    ]
 
 
 def speed_bars(results: Results) -> dict:
@@ -122,34 +118,12 @@ def papers_speed_ups(values: dict[str, tuple], lane: str) -> dict[str, float]:
     return {ALL_TASKS: values[lane][-1]} | dict(zip(TASKS.values(), ratios, strict=False))
 
 
-def papers_table(
-    name: str, title: str, values: dict[str, tuple], label: Callable, columns: Sequence[str], *, head: str = ""
+def of_papers(
+    name: str, title: str, values: dict[str, tuple], columns: Iterable[str], *, label: Callable = label_of, head=""
 ) -> Table:
     """A table of the paper's own values, by lane."""
     lines = [(label(lane), [f"{value:.2f}" for value in line]) for lane, line in values.items()]
     return Table(f"paper-{name}", f"The paper's {title}", head, list(columns), lines, papers=True)
-
-
-def papers_table_1() -> list[Table]:
-    return [
-        papers_table(
-            f"table-1-{model.lower()}",
-            f"Table 1, {model}",
-            values,
-            label_of,
-            [*in_tokens(TASKS), AVERAGE, PHI],
-            head="Method",
-        )
-        for model, values in paper.TABLE_1.items()
-    ]
-
-
-def papers_table_2() -> Table:
-    return papers_table("table-2", "Table 2, Llama-2-7b", paper.TABLE_2, sequences_of, in_tokens(FOUR_TASKS))
-
-
-def papers_table_3() -> Table:
-    return papers_table("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, budget_of, in_tokens(FOUR_TASKS))
 
 
 def sequences_of(lane: str) -> str:
@@ -172,10 +146,10 @@ def ablation(results: Results, wanted: Iterable[str]) -> tuple[list[str], dict[s
     }
 
 
-def table_2(results: Results) -> Table:
-    """DuoDecoding with a fixed number of sequences, and with the dynamic one."""
+def table_2(results: Results) -> list[Table]:
+    """DuoDecoding with a fixed number of sequences, and with the dynamic one; and the paper's."""
     columns, lines = ablation(results, paper.TABLE_2)
-    return Table(
+    own = Table(
         "table-2",
         "Table 2: one, two and three draft sequences against the dynamic number",
         "Sequences k",
@@ -183,16 +157,18 @@ def table_2(results: Results) -> Table:
         [(sequences_of(lane), cells) for lane, cells in lines.items()],
         "Every row uses the measured draft budget γ.",
     )
+    papers = in_tokens(FOUR_TASKS)
+    return [own, of_papers("table-2", "Table 2, Llama-2-7b", paper.TABLE_2, papers, label=sequences_of)]
 
 
-def table_3(results: Results) -> Table:
-    """One sequence, with budgets around the measured γ."""
+def table_3(results: Results) -> list[Table]:
+    """One sequence, with budgets around the measured γ; and the paper's."""
     columns, lines = ablation(results, paper.TABLE_3)
     for lane, cells in lines.items():
         used = answers.iterations(rows_of(results.rows, lane), "budget", "draft_steps", later=True)
         for values in ([budget for budget, _ in used if budget is not None], [steps for _, steps in used]):
             cells.append(answers.mean_of(values) if values else None)
-    return Table(
+    own = Table(
         "table-3",
         "Table 3: draft budgets around the measured γ, one sequence",
         "Budget",
@@ -201,6 +177,8 @@ def table_3(results: Results) -> Table:
         "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
         "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too.",
     )
+    papers = in_tokens(FOUR_TASKS)
+    return [own, of_papers("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, papers, label=budget_of)]
 
 
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
@@ -306,13 +284,12 @@ def compared(several: Sequence[Results]) -> Table:
         if any(lane in each for each in found):
             figures = [by_task for each in found for by_task in (each[lane][1:3] if lane in each else ({}, {}))]
             lines.append((label_of(lane), [by_task.get(ALL_TASKS) for by_task in figures]))
-    names, passes = zip(*((results.name, machine.passes(results.rows)) for results in several), strict=True)
     return Table(
         "compared",
         "Several results side by side",
         "Method",
-        [f"{name}, {figure}" for name in names for figure in ("tokens/s", PHI)],
+        [f"{results.name}, {figure}" for results in several for figure in ("tokens/s", PHI)],
         lines,
         "Averages over the tasks of each result. Compare them only where tasks and settings are the same. "
-        + machine.about_speeds(names, passes),
+        + machine.about_speeds([(results.name, machine.passes(results.rows)) for results in several]),
     )

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from duoviz.errors import UserError
-from duoviz.trace.metrics import timed
+from duoviz.trace.metrics import text_of, timed
 
 # A spreadsheet takes a text that begins so for a formula, which may reach for other files; an apostrophe makes it text.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -25,11 +25,6 @@ def csv_text(lines: Iterable[Sequence]) -> str:
 
 def cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def csv_lines(lines: Sequence[dict]) -> str:
-    """A line of column names, and these."""
-    return csv_text([list(lines[0]), *(list(line.values()) for line in lines)] if lines else [])
 
 
 def iteration_rows(trace: dict) -> list[dict]:
@@ -71,12 +66,8 @@ def iteration_row(iteration: dict) -> dict:
         **{name: verdict[name] for name in ("outcome", "tested", "accepted", "sequence")},
         "new_tokens": len(committed),
         "from_target": sum(token["source"] == "target" for token in committed),
-        "text": text_of(iteration),
+        "text": text_of([iteration]),
     }
-
-
-def text_of(iteration: dict) -> str:
-    return "".join(token["text"] for token in iteration["committed"])
 
 
 def token_rows(trace: dict) -> list[dict]:
@@ -117,7 +108,7 @@ def perfetto_events(trace: dict) -> list[dict]:
             events.append(named("thread_name", thread, name=f"{lane.capitalize()} · {header[lane]['device']}"))
             events.append(named("thread_sort_index", thread, sort_index=thread))
     for each in trace["iterations"]:
-        facts = {"iteration": each["index"], "rows": each["target"]["rows"], "committed": text_of(each)}
+        facts = {"iteration": each["index"], "rows": each["target"]["rows"], "committed": text_of([each])}
         facts |= {"outcome": each["verdict"]["outcome"], "gamma": each["budget"], "longest": each.get("longest")}
         facts |= {"theta": each["theta"], "k": each["sequences"]}
         known = {name: value for name, value in facts.items() if value is not None}

@@ -41,6 +41,11 @@ def metrics(trace: dict) -> dict:
     return figures if not iterations or timed(trace) else figures | dict.fromkeys(OF_TIME)
 
 
+def text_of(iterations: Iterable[dict]) -> str:
+    """What these iterations wrote."""
+    return "".join(token["text"] for iteration in iterations for token in iteration["committed"])
+
+
 def acceptances(iterations: list[dict]) -> dict:
     """What vLLM counts of a run (docs/measuring.md compares the engines' definitions).
 

@@ -16,8 +16,8 @@ from torch import Tensor
 from transformers import LlamaForCausalLM, Trainer, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
-from duoviz.command_line import check_write, tell
-from duoviz.errors import UserError
+from duoviz.command_line import tell
+from duoviz.errors import UserError, check_write
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import embedded_target
 from duoviz.models.files import look_into, read_config

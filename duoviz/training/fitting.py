@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from duoviz.command_line import check_write, tell
+from duoviz.command_line import tell
 from duoviz.decoding.acceptance_table import (
     EDGES,
     FILE,
@@ -21,6 +21,7 @@ from duoviz.decoding.acceptance_table import (
     AcceptanceTable,
 )  # fmt: skip
 from duoviz.decoding.sampling import Sampling, scores, tempered
+from duoviz.errors import check_write
 from duoviz.models.language_model import LanguageModel, ids_of
 from duoviz.models.load import load_pair
 from duoviz.models.ngrams import KINDS, Match, NGrams

@@ -11,13 +11,13 @@ from duoviz.models.cores import available_cores, has_gpu
 from duoviz.recordings import GAME
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
-from duoviz.web.components import Learn, ShareBar
+from duoviz.web.components import Learn, Scripted
 from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
+from duoviz.web.gradio_internals import bound_queue
 from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.compare import compare_page
 from duoviz.web.pages.live import live_page
 from duoviz.web.pages.results import results_page
-from duoviz.web.serving import bound_queue
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, share
 from duoviz.web.visitors import AT_ONCE
@@ -106,7 +106,8 @@ def build_app(hardware: Hardware) -> gr.Blocks:
                     gr.Markdown(hardware.limits.note(), elem_id="limits")
                 for note in hardware.notes:
                     gr.Markdown(note, sanitize_html=True, elem_classes="changed-variable")
-            bar = ShareBar()
+            # The button that makes links and what opens them; also what came of it, and the link.
+            bar = Scripted("share", ["copylink", "openlink"], root="dv-share", elem_id="share", site={})
         with gr.Tabs() as tabs:
             with gr.Tab("Live", id="live", elem_id="tab-live"):
                 heading("Live")

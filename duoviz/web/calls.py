@@ -45,31 +45,25 @@ class Endpoint(NamedTuple):
     check: Callable[[dict], object]
 
 
-class Function(NamedTuple):
-    """A function of the page. schema: of a call's body."""
-
-    endpoint: Endpoint | None
-    schema: Any
-
-
 class Page(NamedTuple):
-    """What may be called. endpoints: by name. functions: by Gradio's number."""
+    """What may be called. endpoints: by name. functions: by Gradio's number, each one's endpoint, or None, and the
+    schema of a call's body."""
 
     endpoints: Mapping[str, Endpoint]
-    functions: Mapping[int, Function]
+    functions: Mapping[int, tuple[Endpoint | None, Any]]
 
 
 def page_of(demo: Any, endpoints: Mapping[str, Endpoint]) -> Page:
     """What may be called of a `gr.Blocks`. Raises KeyError for an argument of a kind that has no bounds."""
-    return Page(endpoints, {number: function_of(fn, endpoints) for number, fn in demo.fns.items() if fn.fn})
-
-
-def function_of(fn: Any, endpoints: Mapping[str, Endpoint]) -> Function:
-    inputs = [argument(component, checked=not fn.preprocess) for component in fn.inputs]
-    data = {"type": "array", "minItems": len(inputs), "maxItems": len(inputs)}
-    data |= {"prefixItems": inputs} if inputs else {}
-    fields = {"data": data, "session_hash": SESSION, "fn_index": {"const": fn._id}}
-    return Function(endpoints.get(fn.api_name), validator(fields, BESIDE))
+    functions = {}
+    for number, fn in demo.fns.items():
+        if fn.fn:
+            inputs = [argument(component, checked=not fn.preprocess) for component in fn.inputs]
+            data = {"type": "array", "minItems": len(inputs), "maxItems": len(inputs)}
+            data |= {"prefixItems": inputs} if inputs else {}
+            fields = {"data": data, "session_hash": SESSION, "fn_index": {"const": fn._id}}
+            functions[number] = endpoints.get(fn.api_name), validator(fields, BESIDE)
+    return Page(endpoints, functions)
 
 
 def argument(component: Any, *, checked: bool) -> dict:
@@ -113,12 +107,12 @@ def check_numbered(asked: dict, page: Page) -> None:
     """Check a call of the page's own. Raises Refused."""
     number = asked.get("fn_index")
     # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
-    function = page.functions.get(number) if type(number) is int else None
-    if function is None:
+    endpoint, schema = page.functions.get(number, (None, None)) if type(number) is int else (None, None)
+    if schema is None:
         raise Refused(400, NO_FUNCTION)
-    check(function.schema, asked)
-    if function.endpoint:
-        check_arguments(function.endpoint, asked["data"])
+    check(schema, asked)
+    if endpoint:
+        check_arguments(endpoint, asked["data"])
 
 
 def parsed(content: bytes) -> dict:
@@ -164,11 +158,8 @@ def check_arguments(endpoint: Endpoint, sent: object) -> None:
     try:
         endpoint.check(sent)
     except UserError as error:
-        raise invalid(str(error)) from None
+        # In the form that Gradio's clients read.
+        told = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": str(error)}
+        raise Refused(422, [told]) from None
     except (TypeError, AttributeError):
         pass  # A value of another kind is refused where the arguments are read.
-
-
-def invalid(message: str) -> Refused:
-    """A refusal in the form that Gradio's clients read."""
-    return Refused(422, [{"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": message}])

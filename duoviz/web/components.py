@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
 
 import gradio as gr
 
@@ -42,30 +41,17 @@ class Scripted(gr.HTML):
         )
 
 
-class Opening(NamedTuple):
-    """Recorded runs by their methods, the method whose run is shown first, and the sentence that stands with it.
-
-    averages: the Lab's φ of methods by their titles, each with the number of its questions.
-    """
-
-    files: Mapping[str, Path]
-    method: str
-    sentence: str
-    averages: Mapping[str, tuple[float, int]]
-
-
 class Visualizer(Scripted):
     """Shows a run: text, tree, timeline, k and θ. Feed it `batch(…)` strings.
 
-    opening: what is shown before the first run.
+    Before the first run it shows these recorded ones, by their methods. opening: the method whose run is first, the
+    sentence that stands with it (`told`), and the Lab's `averages` of φ by method.
     """
 
-    def __init__(self, *, opening: Opening | None = None, **options):
-        files, method, sentence, averages = opening or Opening({}, "", "", {})
+    def __init__(self, files: Mapping[str, Path] = {}, *, opening: Mapping = {}, **options):
         addresses = {name: f"{publish(file.parent)}/{file.name}" for name, file in files.items()}
         expected = expected_tokens(files["duodecoding"]) if "duodecoding" in files else None
-        opened = {"addresses": addresses, "method": method, "told": sentence, "expected": expected}
-        opened |= {"averages": averages}
+        opened = {"addresses": addresses, "expected": expected, **opening}
         super().__init__("visualizer", replay=served_replay(), opening=opened, **options)
 
 
@@ -107,20 +93,6 @@ class Learn(Scripted):
         lessons = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
         recorded = [{method: f"{publish(folder)}/{method}{ENDING}" for method in METHODS} for folder in (traces, game)]
         super().__init__("learn", ["moved"], root="dl-root", course=lessons, recorded=recorded, **options)
-
-
-class ResultsView(Scripted):
-    """Shows results of the Lab. Feed it `view_value(…)` strings."""
-
-    def __init__(self, **options):
-        super().__init__("results", ["opened"], root="ll-root", **options)
-
-
-class ShareBar(Scripted):
-    """The button that makes links and what opens them; also what came of it, and the link."""
-
-    def __init__(self):
-        super().__init__("share", ["copylink", "openlink"], root="dv-share", elem_id="share", site={})
 
 
 def served_replay() -> str:

@@ -4,13 +4,13 @@ import atexit
 import multiprocessing
 import os
 import shutil
+import signal
 import tempfile
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from duoviz.processes import die_of
 from duoviz.workers.local import end_process, starting
 
 # This process's folders, each before it is made.
@@ -43,4 +43,6 @@ def end_at_once(number: int, _frame: Any) -> None:
         remove_own()
         shutil.rmtree(get_temp_dir(), ignore_errors=True)
     finally:
-        die_of(number)
+        # As a process ends that handles no signal.
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)

@@ -84,9 +84,12 @@ class Mailboxes(LRUCache):
         return asyncio.Queue()
 
 
-def calm(demo: gr.Blocks) -> None:
-    """Let Gradio compute less beside a run, where a request then waits `QUEUE_STEP` at most; keep its queue alive."""
-    queue = demo._queue
+def bound_queue(demo: gr.Blocks) -> None:
+    """Bound Gradio's queue, through which all of the page's functions are called, and keep it alive.
+
+    Beside a run it computes less, and a request then waits `QUEUE_STEP` at most.
+    """
+    queue = demo.queue(max_size=bounds.WAITING, api_open=False)._queue
     queue.pending_messages_per_session = Mailboxes(queue.pending_messages_per_session.max_size)
     queue.sleep_when_free = queue.progress_update_sleep_when_free = QUEUE_STEP
     # For /monitoring, which is closed, Gradio makes a table of its last 10,000 events after each one.

@@ -52,17 +52,16 @@ class Limits:
         """Raise UserError for a prompt that is none, or has too many characters; its worker counts the tokens."""
         check_prompt(prompt, int(min(LONGEST_PROMPT, self.prompt_tokens * CHARACTERS_A_TOKEN)))
 
-    def check_tokens(self, count: object) -> None:
-        """Raise UserError where a Space would have to write too much; all else is for Settings to check."""
-        if self.on_space and isinstance(count, int | float) and count > self.new_tokens:
+    def check_settings(self, max_new_tokens: object, rest_datastore: object = "", **_: object) -> None:
+        """Raise UserError on a Space for too much to write or a visitor's folder; all else is for Settings to check."""
+        if not self.on_space:
+            return
+        if isinstance(max_new_tokens, int | float) and max_new_tokens > self.new_tokens:
             raise UserError(
                 f"On this Space a run may have at most {self.new_tokens} new tokens: "
                 "enter fewer, or run duoviz on your own machine."
             )
-
-    def check_datastore(self, folder: str) -> None:
-        """Raise UserError on a Space, where no visitor names folders."""
-        if self.on_space and folder:
+        if rest_datastore:
             raise UserError("On this Space REST uses the shipped datastore: leave the field empty.")
 
     def note(self) -> str:

@@ -3,16 +3,14 @@
 import os
 import re
 import shutil
-import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from itertools import count
 from pathlib import Path
 
-from duoviz.errors import UserError
+from duoviz.errors import UserError, check_write
 from duoviz.folders import ASSETS
 from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
 from duoviz.lab.plan import VANILLA
@@ -113,19 +111,9 @@ def keep_loaded(file: Path) -> str:
     """Keep a copy of a zip of results, beside all others; the name that it is shown under. Raises UserError."""
     stem, folder = plain_name(file.stem), loaded_folder()
     names = (f"{stem} {number}" if number > 1 else stem for number in count(1))
-    try:
+    with check_write(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        part = shutil.copy(file, folder / f"{uuid.uuid4().hex}.part")
-        name = next(name for name in names if is_made(folder / f"{name}.zip"))
-        os.replace(part, folder / f"{name}.zip")
-    except OSError as error:
-        raise UserError(f"The results cannot be kept in {folder}: {error.strerror or error}.") from error
+        # Zips are loaded one after another: nobody else takes this name meanwhile.
+        name = next(name for name in names if not (folder / f"{name}.zip").exists())
+        os.replace(shutil.copy(file, folder / f"{name}.part"), folder / f"{name}.zip")
     return f"{name} (loaded)"
-
-
-def is_made(place: Path) -> bool:
-    """Make an empty file, unless there is one; two visitors never make the same."""
-    with suppress(FileExistsError):
-        place.touch(exist_ok=False)
-        return True
-    return False

@@ -20,12 +20,6 @@ from duoviz.web.heads import known_hosts
 from duoviz.web.session import Hardware
 
 
-def bound_queue(demo: gr.Blocks) -> None:
-    """Bound Gradio's queue, through which all of the page's functions are called, and calm it."""
-    demo.queue(max_size=bounds.WAITING, api_open=False)
-    gradio_internals.calm(demo)
-
-
 def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     """Serve the page; options and result as of `gr.Blocks.launch`. Raises UserError."""
     tracker = SessionTracker(partial(gradio_internals.delivered, demo))

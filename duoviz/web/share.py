@@ -6,7 +6,7 @@ from typing import NamedTuple
 import gradio as gr
 from gradio.components import Component
 
-from duoviz.web.components import ShareBar
+from duoviz.web.components import Scripted
 from duoviz.web.front import FRAME
 from duoviz.web.visitors import AT_ONCE
 
@@ -49,7 +49,7 @@ def site_of(pages: dict[str, Page]) -> dict:
     }
 
 
-def share(bar: ShareBar, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
+def share(bar: Scripted, tabs: gr.Tabs, pages: dict[str, Page]) -> None:
     """Bind the bar to the pages by tab id; a tab's elem_id is `tab-` and its id."""
     bar.props["site"] = site_of(pages)
     fields = [field for page in pages.values() for field in page.fields.values()]

@@ -26,11 +26,6 @@ AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private
 Shown = TypeVar("Shown")
 
 
-def session_of(request: gr.Request) -> str:
-    """Which page in which browser asks; "" where it does not say."""
-    return request.session_hash or ""
-
-
 class Visitors:
     """The jobs that the visitors of one tab watch, by their sessions."""
 
@@ -65,7 +60,7 @@ class Visitors:
         It takes the place of the job that the visitor has here already, which is stopped. Returns the job where it
         ended by itself.
         """
-        session = session_of(request)
+        session = request.session_hash or ""
         if earlier := self.watched.pop(session, None):
             self.hardware.pool.leave(earlier)
         job = self.watched[session] = self.started(request, ask)
@@ -85,7 +80,7 @@ class Visitors:
 
     def stop(self, request: gr.Request) -> None:
         """End this visitor's job; what it has produced stays on the page."""
-        if job := self.watched.get(session_of(request)):
+        if job := self.watched.get(request.session_hash or ""):
             job.stop.set()
 
     def answer(
@@ -110,7 +105,7 @@ class Visitors:
         """The task that `ask` gives, as a queued job; not before somebody listens to it. Raises UserError."""
         scope = request.request.scope if request.request else {}
         # Where there was no gate, the client is the session's.
-        job = Job(task=ask(), client=scope.get(IN_SCOPE) or Client(session_of(request)))
+        job = Job(task=ask(), client=scope.get(IN_SCOPE) or Client(request.session_hash or ""))
         heard = scope.get(HEARD)
         if heard and not heard.wait(bounds.LISTENER):
             raise UserError("The page was gone, so the run did not start.")
@@ -120,7 +115,6 @@ class Visitors:
     def open(self, name: str, function: Callable, inputs: dict[str, Any], ask: Callable[..., Task]) -> None:
         """Make a function that yields `answer` an endpoint with these fields as arguments; `ask` makes its task."""
         usual = {argument: field.value for argument, field in inputs.items()}
-
         client, answer = gr.Button(visible=False), gr.JSON(visible=False)
         client.click(function, None, answer, api_name=name, inputs_kwargs=inputs, **ANSWERED)
         self.hardware.endpoints[name] = Endpoint(list(inputs), lambda sent: self.hardware.check(ask(**usual | sent)))

@@ -9,21 +9,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 
-from duoviz.errors import UserError
+from duoviz.errors import INTERNAL, UserError
 from duoviz.models.registry import needs_the_hub
 from duoviz.workers.request_queue import Job, RequestQueue
-from duoviz.workers.tasks import (
-    INTERNAL,
-    Assignment,
-    Cancel,
-    Exclusive,
-    Fetch,
-    Load,
-    Task,
-    WorkerDied,
-    WorkerGone,
-    WorkerHandle,
-)
+from duoviz.workers.tasks import Assignment, Cancel, Exclusive, Fetch, Load, Task, WorkerDied, WorkerGone, WorkerHandle
 
 # Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
 GLANCE, LOOK = 0.05, 1.0

@@ -1,4 +1,4 @@
-"""What a worker can be asked to do, as plain data (`handlers` does it), and the messages to it.
+"""What a worker can be asked to do, as plain data (`worker` does it), and the messages to it.
 
 It answers with events, dicts with a `type`: `loading` (text), `released` (its pair), `ready` (pair, memory),
 `exclusive` (it waits until nothing else runs on the machine), `measured` (others may go on), `begun` (decoding), `done`
@@ -17,7 +17,6 @@ from duoviz.lab.plan import Plan
 from duoviz.runs import Lane, check_method
 
 MAX_REPEATS = 10
-INTERNAL = "Internal error; the server's log has the details."
 STOPPED = {"stopped": "stopped"}
 
 

@@ -93,7 +93,7 @@ def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_ba
     out = tmp_path / "out"
     plan = make_plan(quick=True, file=questions, methods=["vanilla"], max_new_tokens=TOKENS)
     for gone in ("Warming up", "Figure 1", "Vanilla"):
-        with pytest.raises(UserError, match="out: No such file or directory"), opened(out) as folder:
+        with pytest.raises(UserError, match="out cannot be written: No such file or directory"), opened(out) as folder:
             for progress in bench(tiny_engine(), plan, folder):
                 if progress.text.startswith(gone):
                     shutil.rmtree(out)

@@ -63,4 +63,4 @@ def test_mistakes_are_told_in_one_line_before_anything_is_loaded(arguments, sent
 def test_a_folder_that_cannot_be_written(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert main(["bench", "--tasks", "qa", "--out", str(tmp_path / "file" / "out")]) == 1
-    assert "The results cannot be written to" in capsys.readouterr().err
+    assert " cannot be written: " in capsys.readouterr().err

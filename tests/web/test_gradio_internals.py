@@ -62,7 +62,7 @@ def test_the_gate_knows_each_route_by_its_name():
 
 
 def test_no_table_of_events_is_made(demo, monkeypatch):
-    gradio_internals.calm(demo)
+    gradio_internals.bound_queue(demo)
     monkeypatch.setattr(Queue, "_get_df", lambda records: pytest.fail("a table of events was made"))
     demo._queue.events_recorded = 10
     demo._queue.compute_analytics_summary([{"function": "f", "status": "success", "process_time": 1.0}])

@@ -24,7 +24,7 @@ def space(request, monkeypatch):
 def test_pairs_tokens_and_time(space):
     limits = limits_here()
     limits.check_pair("embedded")
-    limits.check_tokens(256)
+    limits.check_settings(256)
     assert limits.run_seconds == (60 if space else 600)
     with pytest.raises(UserError, match="no pair named 'nobody'"):
         limits.check_pair("nobody")
@@ -34,11 +34,11 @@ def test_pairs_tokens_and_time(space):
         with pytest.raises(UserError):
             limits.check_pair("big + small")
         with pytest.raises(UserError, match="On this Space a run may have at most 256 new tokens: enter fewer"):
-            limits.check_tokens(257.0)
+            limits.check_settings(257.0)
     else:
         limits.check_pair("big + small")
         # What is too much is for Settings to say.
-        limits.check_tokens(5000)
+        limits.check_settings(5000)
 
 
 def test_the_page_tells_a_spaces_limits_in_one_line(space, make_hardware):

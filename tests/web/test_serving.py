@@ -154,7 +154,7 @@ def echo():
     with gr.Blocks() as demo:
         box = gr.Textbox()
         gr.Button().click(echo, box, box)
-    serving.bound_queue(demo)
+    gradio_internals.bound_queue(demo)
     return demo, let_go
 
 

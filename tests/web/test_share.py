@@ -6,7 +6,6 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.web.app import build_app
-from duoviz.web.components import ShareBar
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +14,7 @@ def demo(shared_hardware):
 
 
 def site(demo):
-    (bar,) = [block for block in demo.blocks.values() if isinstance(block, ShareBar)]
+    (bar,) = [block for block in demo.blocks.values() if block.elem_id == "share"]
     return bar.props["site"]
 
 

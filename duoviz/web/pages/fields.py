@@ -50,8 +50,7 @@ def as_integer(value: Any) -> Any:
 
 def settings_from(limits: Limits, **sent) -> Settings:
     """Settings from what the page or a client sent. Raises UserError."""
-    limits.check_tokens(sent["max_new_tokens"])
-    limits.check_datastore(sent.get("rest_datastore", ""))
+    limits.check_settings(**sent)
     return Settings(**{name: as_integer(parsed(name, value)) for name, value in sent.items()})
 
 

@@ -9,8 +9,7 @@ from duoviz.decoding import METHODS
 from duoviz.lab.shipping import kept_view
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
-from duoviz.web.components import OF_METHOD, Opening, Visualizer
-from duoviz.web.limits import Limits
+from duoviz.web.components import OF_METHOD, Visualizer
 from duoviz.web.pages.fields import (
     Fields,
     method_field,
@@ -40,10 +39,15 @@ def live_page(hardware: Hardware) -> Page:
         go = gr.Button("Generate", variant="primary", elem_id="generate", min_width=100)
         halt = gr.Button("Stop", elem_id="stop", min_width=60)
         with gr.Accordion("Settings", open=False, elem_id="settings"):
-            inputs = {"prompt": prompt, "method": method} | settings_fields(hardware.limits, method)
+            # Each field under its name on the command line.
+            inputs = {"prompt": prompt, "method": method}
+            with gr.Row():
+                inputs |= size_fields(hardware.limits)
+            inputs |= sampling_fields() | own_fields(hardware.limits, method) | {"raw": raw_field()}
             gr.Button("Close", elem_classes="close-drawer")
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
-    visualizer = Visualizer(elem_id="visualizer", opening=Opening(recorded_runs(), method.value, RUN_IT, averages()))
+    opening = {"method": method.value, "told": RUN_IT, "averages": averages()}
+    visualizer = Visualizer(recorded_runs(), opening=opening, elem_id="visualizer")
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     # The visualizer presses it.
     vanilla = gr.Button("Run vanilla", elem_id="run-vanilla")
@@ -64,13 +68,6 @@ def averages() -> dict[str, tuple[float, int]]:
     speeds = view["first"]["overview"]["speeds"]
     found = {line["method"]: line["here"].get(speeds["tasks"][0]) for line in speeds["lines"]}
     return {method: (phi["phi"], phi["n"]) for method, phi in found.items() if phi}
-
-
-def settings_fields(limits: Limits, method: gr.Radio) -> Fields:
-    """Lay out the settings but the method; each field under its name on the command line."""
-    with gr.Row():
-        fields = size_fields(limits)
-    return fields | sampling_fields() | own_fields(limits, method) | {"raw": raw_field()}
 
 
 def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer) -> None:

@@ -15,13 +15,12 @@ from gradio.components.plot import PlotData
 from gradio.events import Dependency
 
 from duoviz.decoding import METHODS
-from duoviz.errors import UserError
-from duoviz.lab.files import telling
+from duoviz.errors import UserError, check_write
 from duoviz.lab.plan import QUICK, Progress, make_plan
 from duoviz.lab.results import is_being_written, load, zipped
 from duoviz.lab.tasks import TASKS
 from duoviz.models.registry import PAIRS, first_pair
-from duoviz.web.components import ResultsView, view_value
+from duoviz.web.components import Scripted, view_value
 from duoviz.web.ending import scratch_folder
 from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
@@ -63,7 +62,8 @@ class Board:
         self.about = gr.HTML(elem_id="lab-about", apply_default_css=False, padding=False)
         # It stands below the buttons that it answers.
         self.status = gr.HTML(elem_id="lab-status", apply_default_css=False, padding=False, render=False)
-        self.view = ResultsView(elem_id="lab-view")
+        # It is fed `view_value(…)` strings.
+        self.view = Scripted("results", ["opened"], root="ll-root", elem_id="lab-view")
         self.above = gr.HTML(visible=False, elem_id="lab-part", apply_default_css=False)
         self.figure = gr.Plot(
             visible=False, show_label=False, container=False, elem_id="lab-figure", elem_classes="lab-drawing"
@@ -176,38 +176,31 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     scratch = scratch_folder()
 
     def files_of(names: object) -> list[tuple[str, Path]]:
-        """Those of the names that there are, each once. Raises UserError."""
+        """Those of the names that there are, each once."""
         by_name = available(recorded_only=recorded_only)
-        files = [(name, by_name[name]) for name in texts_in(names) if name in by_name]
-        if len(files) > MOST:
-            raise UserError(f"Results shown: choose at most {MOST}.")
-        return files
+        return [(name, by_name[name]) for name in texts_in(names) if name in by_name][:MOST]
 
     def look(names: list[str]) -> Updates:
         """As the tab opens: the choices, and at once what they show first."""
         choices = list(available(recorded_only=recorded_only))
-        names = [name for name in texts_in(names) if name in choices][:MOST] or choices[:1]
-        updates: Updates = {chosen: gr.update(choices=choices, value=names)}
+        files = files_of(names) or files_of(choices[:1])
+        updates: Updates = {chosen: gr.update(choices=choices, value=[name for name, _ in files])}
         try:
-            return updates | board.filled(view_of("first", files_of(names)), None)
+            return updates | board.filled(view_of("first", files), None)
         except UserError as error:
             return updates | {board.status: mistake(str(error))}
 
     def show(names: list[str], name: str) -> Updates:
         """What is chosen, with all its parts, of which the one with this name is open; and as a zip."""
+        files, updates, kept = files_of(names), {}, None
         try:
-            files = files_of(names)
             updates = board.filled(view_of("first", files), view_of("parts", files), name)
+            # What could be saved during a run would be out of date with the next answer.
+            if files and not is_being_written(files[0][1]):
+                kept = str(as_zip(files[0][1], scratch / files[0][0]))
         except UserError as error:
-            return {board.status: mistake(str(error))}
-        # What could be saved now would be out of date with the next answer.
-        if not files or is_being_written(files[0][1]):
-            return updates | {download: gr.update(interactive=False)}
-        try:
-            kept = as_zip(files[0][1], scratch / files[0][0])
-        except UserError as error:
-            return updates | {board.status: mistake(str(error)), download: gr.update(interactive=False)}
-        return updates | {download: gr.update(value=str(kept), interactive=True)}
+            updates |= {board.status: mistake(str(error))}
+        return updates | {download: gr.update(value=kept, interactive=kept is not None)}
 
     def open_part(names: list[str], name: str) -> Updates:
         """The part with this name, or none."""
@@ -230,7 +223,7 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
 
 def as_zip(path: Path, folder: Path) -> Path:
     """The results as a zip that may be sent, in this folder. Raises UserError."""
-    with telling(folder):
+    with check_write(folder):
         folder.mkdir(exist_ok=True)
         if path.is_file():
             return Path(shutil.copy(path, folder))
@@ -300,7 +293,10 @@ def updates_of(events: list[dict], board: Board, name: str | None) -> Updates:
     updates: Updates = {status: gr.skip()}
     for event in events:
         if event["type"] == "progress":
-            updates[status] = progress_html(event["progress"])
+            far: Progress = event["progress"]
+            bar = f'<progress max="{far.total or 1}" value="{far.done}"></progress>'
+            said = f'<p role="status">{bar} {escape(far.words)}</p><p class="lab-note">{escape(far.text)}</p>'
+            updates[status] = styled(said)
         elif event["type"] == "results":
             updates |= board.filled(event["view"], event["parts"], name)
         elif event["type"] == "status" and event["text"]:
@@ -312,12 +308,6 @@ def updates_of(events: list[dict], board: Board, name: str | None) -> Updates:
             stopped = event.get("stopped", True)
             updates[status] = styled(f"<p>{'Stopped. Finished answers are kept.' if stopped else 'Finished.'}</p>")
     return updates
-
-
-def progress_html(progress: Progress) -> str:
-    """How far a run is, as a bar and in words."""
-    bar = f'<progress max="{progress.total or 1}" value="{progress.done}"></progress>'
-    return styled(f'<p role="status">{bar} {escape(progress.words)}</p><p class="lab-note">{escape(progress.text)}</p>')
 
 
 def mistake(sentence: str) -> str:

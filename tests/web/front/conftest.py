@@ -3,7 +3,6 @@
 import pytest
 
 from duoviz.web.app import build_app
-from duoviz.web.components import ShareBar
 from tests.thread_workers import hardware_with
 from tests.web.front.runs import run_all
 
@@ -17,5 +16,5 @@ def traces(tmp_path_factory):
 @pytest.fixture(scope="session")
 def told():
     """What the browser knows of the page: its tabs with their fields, and on a Space its address."""
-    (bar,) = [block for block in build_app(hardware_with()).blocks.values() if isinstance(block, ShareBar)]
+    (bar,) = [block for block in build_app(hardware_with()).blocks.values() if block.elem_id == "share"]
     return bar.props["site"]
