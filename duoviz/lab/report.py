@@ -15,7 +15,7 @@ from duoviz.lab.figures import Figure
 from duoviz.lab.files import write_atomically
 from duoviz.lab.findings import TOO_FEW
 from duoviz.lab.machine import about_speed, about_steps
-from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA
+from duoviz.lab.plan import DUO, ONE_SEQUENCE, VANILLA, label_of
 from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
@@ -158,8 +158,8 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
     )
 
 
-def about(results: Results) -> tuple[str, str]:
-    """What was measured where, in one paragraph; and whether it is too little."""
+def about(results: Results) -> tuple[str, str, str, str]:
+    """How DuoDecoding stands, what was measured where, how fast the machine was, and whether that is too little."""
     environment, plan = results.environment, results.plan
     devices, precision = environment["devices"], environment["precision"]
     times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
@@ -173,12 +173,14 @@ def about(results: Results) -> tuple[str, str]:
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants."
-        f"{about_speed(results.rows, environment['models']['target'])}"
     )
-    text += about_steps(results.rows, environment)
+    speed = about_speed(results.rows, environment["models"]["target"]) + about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":
-        text += " A target in int8 would read fewer bytes in a pass: the draft should gain less (not measured)."
-    return text, TOO_FEW if plan["quick"] else ""
+        speed += " A target in int8 would read fewer bytes in a pass: the draft should gain less (not measured)."
+    if plan["quick"]:
+        return "", text, speed.strip(), TOO_FEW
+    stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))
+    return next(stands, ""), text, speed.strip(), ""
 
 
 def first_view(results: Results) -> dict:

@@ -18,7 +18,7 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in, press, saved_by
+from tests.e2e.pages import page_in, saved_by
 from tests.e2e.test_share import copy
 from tests.e2e.tiny_site import tiny_site
 

@@ -45,7 +45,8 @@ Updates = dict[Component, Any]
 LOOK = files("duoviz.lab") / "report.css"
 # The paragraph about the results stands above all, in few lines.
 WIDE = """
-#lab-about .lab p { max-width: none; font-size: 13px; margin: 0 0 4px; }
+#lab-about .lab :is(p, summary) { max-width: none; font-size: 13px; margin: 0 0 4px; color: var(--lab-subdued); }
+#lab-about .lab .lab-lead { font-size: 16px; color: var(--lab-text); }
 #lab-status:not(:has(p)) { display: none; }
 """
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
