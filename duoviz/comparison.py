@@ -168,9 +168,14 @@ def summed_up(
         "baselines": {"all": baseline_of(rows, lines, "auto"), "target": baseline_of(rows, lines, "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "headline": headline([lines[lane.name] for lane in lanes[:2]]) if comparable else "",
-        "sentences": [*said, *explain(*sides_and_traces)] if comparable else [],
+        "headline": capital(headline([lines[lane.name] for lane in lanes[:2]])) if comparable else "",
+        "sentences": [*map(capital, [*said, *explain(*sides_and_traces)])] if comparable else [],
     }
+
+
+def capital(sentence: str) -> str:
+    """It may begin with a lane's name, "the large model alone"."""
+    return sentence[0].upper() + sentence[1:]
 
 
 def headline(sides: Sequence[dict]) -> str:
@@ -228,7 +233,7 @@ def baseline_of(rows: Sequence[dict], lines: dict[str, dict], cores: str) -> dic
 
 def busy_words(target: Estimate) -> str | None:
     """The sentence for a visitor where forwards took far longer than usual by the end of a run; None where not."""
-    longer = f"the target's forward passes took {target.slowdown:.1f} times as long as usual"
+    longer = f"the large model's passes took {target.slowdown:.1f} times as long as at their fastest here"
     return WORDS.format(longer) if target.slowdown > BUSY else None
 
 

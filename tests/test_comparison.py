@@ -143,7 +143,7 @@ def test_lanes_without_a_run():
         ((10.0, 12.0, 13.2), None, None),
         ((10.0, 12.0, 13.5), None, "one wrote 10.0 tokens/s in one round and 13.5 in another"),
         ((1.0, 1.0), 1.4, None),
-        ((1.0, 1.0), 2.2, "the target's forward passes took 2.2 times as long as usual, with one"),
+        ((1.0, 1.0), 2.2, "the large model's passes took 2.2 times as long as at their fastest here, with one"),
     ],
 )
 def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown, sentence):

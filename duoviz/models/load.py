@@ -161,7 +161,7 @@ def prepare_pair(name: str, progress: Progress = no_progress) -> tuple[DraftSour
         tokenizer = load_tokenizer(target)
         if target.folder != draft.folder:
             check_tokenizers(tokenizer, target, draft)
-        tell(TOKENIZER, "Loading the target model")
+        tell(TOKENIZER, "Loading the large model")
         model = load_model(target, precision=precision, device=device, context_limit=limit)
         if precision == "float16":
             check_finite(model)

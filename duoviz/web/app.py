@@ -16,7 +16,7 @@ from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
 from duoviz.web.gradio_internals import bound_queue
 from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.compare import compare_page
-from duoviz.web.pages.live import live_page
+from duoviz.web.pages.live import live_page, worth_it
 from duoviz.web.pages.results import results_page
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page, share
@@ -51,6 +51,11 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
     # What is written small, and on what is pressed, can be read (WCAG AA).
     body_text_color_subdued="*neutral_600",
     block_info_text_color="*neutral_600",
+    # One radius, as in frame.css.
+    input_radius="8px",
+    button_large_radius="8px",
+    button_medium_radius="8px",
+    button_small_radius="8px",
     # One accent.
     color_accent="*primary_600",
     button_primary_background_fill="*primary_600",
@@ -99,6 +104,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             gr.Markdown("# duoviz", elem_id="title")
             with gr.Accordion(IN_ONE_LINE, open=False, elem_id="about"):
                 gr.Markdown(INTRO)
+                gr.Markdown(worth_it(), elem_id="worth-it")
                 gr.Markdown(PAPER)
                 if not has_gpu():
                     gr.Markdown(ONE_CORE if len(available_cores()) == 1 else NO_GPU, elem_id="no-gpu")

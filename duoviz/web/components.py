@@ -24,6 +24,11 @@ from duoviz.web.replay import replay_parts
 OF_METHOD = "(method) => { window.duoviz?.opening?.of(method); }"
 
 
+def title_of(method: str) -> str:
+    """What a race calls a method; that which guesses nothing in plain words, as the opening does."""
+    return "the large model alone" if method == "vanilla" else METHODS[method].title
+
+
 class Scripted(gr.HTML):
     """A component that one of the front end's entries draws. entry, triggers: see `front.start`.
 
@@ -125,7 +130,7 @@ def recorded_race(folder: Path, methods: Sequence[str]) -> str:
     first, second = (written(trace) for trace in traces)
     if first_difference(first, second) is not None:
         return ""
-    lanes = [runs.Lane(METHODS[method].title, method, Settings()) for method in methods]
+    lanes = [runs.Lane(title_of(method), method, Settings()) for method in methods]
     # Each method was recorded at its best.
     rows = [runs.row(trace, lane.name, 0) | {"cores": "auto"} for lane, trace in zip(lanes, traces, strict=True)]
     shown = [{"name": lane.name, "method": lane.method, "baseline": False} for lane in lanes]

@@ -33,7 +33,7 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     # The other recorded race is one press away, and the form follows.
     expect(page.get_by_role("button", name="Show DuoDecoding")).to_be_hidden()
     press(page, "Show DuoTree")
-    expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Vanilla"])
+    expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Large model alone"])
     first = page.locator("#ask-race .methods").first
     expect(first.locator("input:checked")).to_have_value("duotree")
     press(page, "Show DuoDecoding")

@@ -68,13 +68,13 @@ def drop(page, line, meanwhile=lambda: None):
 
 def test_a_run_and_the_form_come_back(page, line):
     open_live(page, f"{line.url}#tab=live&prompt=From+a+link")
-    page.locator("#method").get_by_text("Vanilla", exact=True).click()
+    page.locator("#method").get_by_text("Large model alone", exact=True).click()
     press_endless(page)
     count = int(page.locator(".dv").get_attribute("data-iterations"))
     # Of what is typed now Gradio hears nothing.
     drop(page, line, lambda: page.locator("#prompt textarea").fill("Typed while it was lost"))
     expect(page.locator("#prompt textarea")).to_have_value("Typed while it was lost")
-    expect(page.locator("#method label.selected")).to_have_text("Vanilla")
+    expect(page.locator("#method label.selected")).to_have_text("Large model alone")
     expect(page.locator(".dv-message")).to_have_text(CUT_OFF.format("run"))
     wait_for_iterations(page, count)
     page.locator("#settings > button").click()

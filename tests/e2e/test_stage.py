@@ -217,7 +217,7 @@ def test_phi_compares_with_vanilla_on_the_same_prompt_which_is_one_press_away(st
     is_at(stage.locator("#visualizer .dv"), state="done")
     expect(stage.locator("[data-number=phi]")).to_be_hidden()
     stage.locator(".dv-run-vanilla").click()
-    expect(stage.locator(".dv-method")).to_have_text("Vanilla")
+    expect(stage.locator(".dv-method")).to_have_text("Large model alone")
     expect(stage.locator(".dv-message")).to_contain_text("PLD, on the same prompt, was")
     stage.locator("#method").get_by_text("PLD", exact=True).click()
     stage.locator("#generate").click()

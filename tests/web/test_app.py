@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from duoviz.web import app
+from duoviz.web.pages import live
 
 
 @pytest.mark.parametrize("gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 1, None)])
@@ -26,3 +27,16 @@ def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing
     code = f"import {modules}, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(needed)
+
+
+def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_path):
+    told = live.worth_it()
+    for name in ("two-cores", "with-an-H100"):
+        duo, in_turn = (live.averages(name)[method] for method in ("DuoDecoding", "SpS"))
+        assert f"DuoDecoding {duo['phi']:.2f} ± {duo['noise']:.2f} and SpS, " in told
+        assert f"takes turns, {in_turn['phi']:.2f} ± {in_turn['noise']:.2f}" in told
+        (low, _), (high, _) = duo["tasks"]
+        assert low < duo["phi"] < high
+    assert "draft steps per target pass" in told
+    monkeypatch.setattr(live, "RECORDED", tmp_path)
+    assert live.worth_it() == ""

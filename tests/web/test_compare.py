@@ -47,7 +47,7 @@ def test_both_sides_share_some_settings_and_have_others_of_their_own():
         Limits(), **sent(temperature=0.7, seed=3.0, second_sequences="2", first_cores="target", second_budget="5")
     )
     first, second, all_cores = job.lanes
-    assert (first.name, second.name) == ("Vanilla on DuoDecoding's target cores", "DuoDecoding")
+    assert (first.name, second.name) == ("the large model alone on DuoDecoding's target cores", "DuoDecoding")
     assert (first.settings.cores, second.settings.sequences, second.settings.budget) == ("target", 2, 5)
     assert first.settings.seed == second.settings.seed == all_cores.settings.seed == 3
     assert (all_cores.method, all_cores.settings.cores) == ("vanilla", "auto") and job.repeats == 1
@@ -60,13 +60,13 @@ def test_the_baselines_are_run_unless_a_side_is_one():
         first = Settings(cores=cores)
         return [lane.name for lane in lanes_of(first, Settings(), methods, like_for_like=like_for_like)]
 
-    assert names("vanilla", "duodecoding", like_for_like=False) == ["Vanilla", "DuoDecoding"]
-    both = ["Vanilla", "DuoDecoding", "Vanilla on DuoDecoding's target cores"]
+    assert names("vanilla", "duodecoding", like_for_like=False) == ["the large model alone", "DuoDecoding"]
+    both = ["the large model alone", "DuoDecoding", "the large model alone on DuoDecoding's target cores"]
     assert names("vanilla", "duodecoding", like_for_like=True) == both
-    assert names("speculative", "rest", like_for_like=False) == ["SpS", "REST", "Vanilla"]
+    assert names("speculative", "rest", like_for_like=False) == ["SpS", "REST", "the large model alone"]
     assert len(names("speculative", "rest", like_for_like=True)) == 4
-    assert names("vanilla", "lookahead", like_for_like=True, cores="target")[2:] == ["Vanilla"]
-    assert names("rest", "rest", like_for_like=False) == ["REST (first)", "REST (second)", "Vanilla"]
+    assert names("vanilla", "lookahead", like_for_like=True, cores="target")[2:] == ["the large model alone"]
+    assert names("rest", "rest", like_for_like=False) == ["REST (first)", "REST (second)", "the large model alone"]
 
 
 def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
@@ -91,7 +91,8 @@ def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
     assert result["verdict"]["verdict"] == "equal" and result["verdict"]["tokens"] == 12
     assert first["summary"]["token_ids"] == second["summary"]["token_ids"] and first["figures"]["phi"] == 1
     assert second["figures"]["runs"] == 3 and second["figures"]["tps_lowest"] <= second["figures"]["tps"]
-    assert result["baselines"]["all"]["lane"] == "Vanilla" and result["baselines"]["target"]["lane"] == names[2]
+    baselines = result["baselines"]
+    assert [baselines[which]["lane"] for which in ("all", "target")] == ["the large model alone", names[2]]
     assert len(result["sentences"]) >= 2
 
 
@@ -129,9 +130,9 @@ def test_a_comparison_has_one_place_in_the_line_and_one_time_and_its_end_keeps_w
     events = []
     for batch in hardware.batches(job):
         events += batch
-        if len(lane_events(events, "Vanilla")) >= 4:
+        if len(lane_events(events, "the large model alone")) >= 4:
             job.deadline = time.monotonic()
-    end = lane_events(events, "Vanilla")[-1]["end"]
+    end = lane_events(events, "the large model alone")[-1]["end"]
     assert end["stopped"] == "time" and end["message"] == "Stopped: a run may take 90 seconds here."
     result, (first, second) = events[-1]["result"], events[-1]["result"]["lanes"]
     assert 3 <= first["figures"]["tokens"] < 4000 and second["figures"] is None

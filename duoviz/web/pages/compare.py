@@ -14,7 +14,7 @@ from duoviz.decoding.settings import Settings, check_flag
 from duoviz.models import registry
 from duoviz.recordings import PROMPT, STORY
 from duoviz.runs import Lane
-from duoviz.web.components import Race, recorded_race
+from duoviz.web.components import Race, recorded_race, title_of
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import (
     Fields,
@@ -38,9 +38,9 @@ RECORDED = ("duodecoding", "duotree")
 ROUNDS = 3
 ABOUT = (
     "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Race "
-    "on equal cores* also runs vanilla on the cores of DuoDecoding's target (all cores for the prompt, then its "
-    "share), as in the paper. *Larger target* runs the race twice: with the target as it is, and with the same "
-    "target in the next larger model's shape, which computes the same text at that model's cost."
+    "on equal cores* also runs the large model alone (vanilla) on the cores that it has in DuoDecoding (all for the "
+    "prompt, then its share), as in the paper. *Larger model* runs the race twice: with the large model as it is, and "
+    "in the next larger model's shape, which computes the same text at that model's cost."
 )
 
 
@@ -53,7 +53,7 @@ def compare_page(hardware: Hardware) -> Page:
         sides = {side: method_field(method, f"{side.capitalize()} method") for side, method in SIDES.items()}
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
-        larger = gr.Button("Larger target", size="md", elem_id="race-larger", min_width=130)
+        larger = gr.Button("Larger model", size="md", elem_id="race-larger", min_width=130)
         halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
         with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
@@ -101,7 +101,7 @@ def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_
 def title(method: str, settings: Settings) -> str:
     """What a side is called."""
     names = {"auto": "", "all": " on all cores", "target": " on DuoDecoding's target cores"}
-    return METHODS[method].title + ("" if METHODS[method].parallel else names[settings.cores])
+    return title_of(method) + ("" if METHODS[method].parallel else names[settings.cores])
 
 
 def asked(limits: Limits, *, prompt, pair, raw, repeats, like_for_like, **settings) -> Comparison:

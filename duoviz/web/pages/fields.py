@@ -10,6 +10,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import ABOUT, DEFAULTS, Settings, parsed
 from duoviz.models.registry import EMBEDDED, PAIRS, first_pair
 from duoviz.recordings import PROMPT
+from duoviz.web.components import title_of
 from duoviz.web.limits import Limits
 from duoviz.web.visitors import AT_ONCE
 
@@ -36,8 +37,8 @@ PROMPTS = {
 }
 SMALL_TARGET = "Even the large model here is small and often wrong. Watch how it writes, not what."
 IN_A_SHAPE = (
-    "Each pass of the target takes what the larger model's takes: it reads and multiplies as many numbers. "
-    "They compute the same as before, so the words are the small model's."
+    "Each pass takes what a larger model's takes: it reads and multiplies as many numbers. They compute the same as "
+    "before, so the words are no better."
 )
 
 Fields = dict[str, Component]
@@ -55,8 +56,9 @@ def settings_from(limits: Limits, **sent) -> Settings:
 
 
 def method_choices() -> list[tuple[str, str]]:
-    """Each method's title, and the name that is sent for it."""
-    return [(method.title, name) for name, method in METHODS.items()]
+    """What each method is called, and the name that is sent for it."""
+    titles = {name: title_of(name).removeprefix("the ") for name in METHODS}
+    return [(title[0].upper() + title[1:], name) for name, title in titles.items()]
 
 
 def method_field(method: str, label: str, **options: Any) -> gr.Radio:

@@ -61,13 +61,37 @@ def recorded_runs() -> dict[str, Path]:
     return {method: file for method, file in files.items() if file.is_file()}
 
 
-def averages() -> dict[str, tuple[float, int]]:
-    """φ of each method in the results that come along, over all their tasks, and of how many questions."""
-    if not (view := kept_view(RECORDED / "two-cores.zip")):
+def averages(name: str = "two-cores") -> dict[str, dict]:
+    """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
+    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name.
+    """
+    if not (view := kept_view(RECORDED / f"{name}.zip")):
         return {}
     speeds = view["first"]["overview"]["speeds"]
-    found = {line["method"]: line["here"].get(speeds["tasks"][0]) for line in speeds["lines"]}
-    return {method: (phi["phi"], phi["n"]) for method, phi in found.items() if phi}
+    all_tasks, *tasks = speeds["tasks"]
+    found = {}
+    for line in speeds["lines"]:
+        by_task = sorted((line["here"][task]["phi"], task) for task in tasks if line["here"].get(task))
+        if by_task and line["here"].get(all_tasks):
+            found[line["method"]] = line["here"][all_tasks] | {"tasks": [by_task[0], by_task[-1]]}
+    return found
+
+
+def worth_it() -> str:
+    """On which hardware drafting was measured to pay, and where taking turns is faster; "" without results."""
+    said = []
+    for name, where in {"two-cores": "on two processor cores", "with-an-H100": "with it on an H100"}.items():
+        phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
+        duo, in_turn = (phi and f"{phi['phi']:.2f} ± {phi['noise']:.2f}" for phi in phis)
+        if duo and in_turn:
+            said.append(f"{where}, DuoDecoding {duo} and SpS, which takes turns, {in_turn}")
+    if len(said) < 2 or not (view := kept_view(RECORDED / "two-cores.zip")):
+        return ""
+    beyond = view["first"]["overview"]["pays"]["beyond"]
+    return (
+        "**Is it worth implementing?** Measured over the large model alone, for the small pair shown here: "
+        f"{'; '.join(said)}. {beyond} The *Lab* has the map."
+    )
 
 
 def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer) -> None:

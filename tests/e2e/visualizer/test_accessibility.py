@@ -40,10 +40,10 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page, traces):
     move_to(page, max(each["index"] for each in trace["iterations"] if each["sequences"] and each["theta"]))
     word = page.locator(".dv-candidates .dv-term:has-text('sequence')")
     told = {
-        page.locator(".dv-number:has([data-number=k])"): "tokens that the draft proposes one after another",
+        page.locator(".dv-number:has([data-number=k])"): "tokens that the small model (draft) proposes",
         page.locator(".dv-chart:has-text('θ threshold') .dv-term"): "starts a sequence",
         page.locator(".dv-sentence"): "The draft started",
-        word: "tokens that the draft proposes one after another",
+        word: "tokens that the small model (draft) proposes",
     }
     for place, meaning in told.items():
         expect(tip).to_be_hidden()

@@ -123,4 +123,4 @@ def test_times_that_are_not_known_are_not_shown(page, tmp_path):
     for word in ("Timeline", "Perfetto", "tokens/s", "first token", "duration", "candidates", "θ", "real speed"):
         assert word not in seen, word
     assert not re.search(r"\d (ms|s)\b(?! (each|per iteration))", seen)
-    assert "mine, drafts, recorded on" in seen and "token from the draft" in seen and "1.33" in seen
+    assert "mine, drafts, recorded on" in seen and "from the small model" in seen and "1.33" in seen

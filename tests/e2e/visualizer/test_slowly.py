@@ -135,7 +135,7 @@ def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(pla
     assert {beat["beat"] for beat in beats} == {"guess", "guess check", "check", "verdict"}
     for beat in beats:
         is_verdict = beat["beat"] == "verdict"
-        assert beat["said"] == verdict if is_verdict else beat["said"].startswith("The target "), beat
+        assert beat["said"] == verdict if is_verdict else beat["said"].startswith("The large model "), beat
         assert is_verdict or beat["flying"] == beat["left"] == 0
     # Each token that comes from the tree flies once, and stands in its colour then.
     assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1

@@ -5,8 +5,8 @@ import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
-import { count, duration } from "../visualizer/words.js";
-import { createText, hide, reveal } from "../story/figure.js";
+import { count, duration, known } from "../visualizer/words.js";
+import { createKey, createText, hide, reveal } from "../story/figure.js";
 import { createKnob } from "./knob.js";
 import { createLanes } from "./lanes.js";
 import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
@@ -22,13 +22,11 @@ const LINES = 3;
 const slowerOf = (wall) => SLOWER.reduce((best, each) => (
   Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
 
-const keyOf = (source, words) => [el("span", { "class": "dv-token", "data-source": source }, "abc"), ` ${words}`];
-
 // One of both: its name, what its colours mean, its text, its count of tokens, its lanes.
-function createSide(title, names, key = []) {
+function createSide(title, names, ...key) {
   const lanes = createLanes(names);
   const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
-  const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), el("span", { class: "dv-first-key" }, ...key), tokens);
+  const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), ...key, tokens);
   let [run, spans, shown] = [null, [], 0];
   const side = {
     node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes.node),
@@ -68,21 +66,24 @@ function ending(alone, both, isComputed) {
   return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
 }
 
-// What the Lab says of this method, and why it is no more. averages: [φ, n] by methods' titles.
+const measuredWords = ({ phi, noise }) => `${phi.toFixed(2)}${known(noise) ? ` ± ${noise.toFixed(2)}` : ""}`;
+
+// What the Lab says of this method, and of taking turns. averages: {phi, noise, n, tasks} by methods' titles.
 function inTheLab({ header }, averages) {
   const { title, parallel } = aboutOf(header);
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
-  const share = parallel && header.target.cpu && inTurn?.[0] > own[0]
-    ? ` On this small machine taking turns (SpS) is faster still: ${inTurn[0].toFixed(2)}; guessing meanwhile is for a large model on a GPU.` : "";
-  return `Over the Lab's ${own[1]} questions: ${own[0].toFixed(2)}.${share}`;
+  const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
+  const share = parallel && header.target.cpu && inTurn?.phi > own.phi
+    ? ` Taking turns (SpS) is faster on so small a machine: ${measuredWords(inTurn)}.` : "";
+  return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${share}`;
 }
 
 // What the last iteration until then did.
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
-  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replaceAll("The target", "The large model").replaceAll("the draft", "the small model").replace(/sequences|branches/, "guesses");
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replace(/sequences|branches/, "guesses");
 }
 
 function titleOf({ header }) {
@@ -90,7 +91,7 @@ function titleOf({ header }) {
   return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
 }
 
-// told, alone: recorded runs of one prompt; averages: the Lab's [φ, n] by methods' titles; expected: {recorded, rates,
+// told, alone: recorded runs of one prompt; averages: see `inTheLab`; expected: {recorded, rates,
 // tokens} of the first one, null where theory says nothing of it; tell: opens the story; look: shows the stage. Null
 // where the runs did not write the same.
 export function createFirstScreen({ told, alone, expected, averages = {}, tell, look }) {
@@ -99,11 +100,11 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const slower = slowerOf(Math.max(measured.wall, other.wall));
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
-    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" },
-      [...keyOf("draft", "right guess"), ...keyOf("target", "large model's own")]),
+    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey()),
   ];
   const [above, below] = sides;
-  const [now, end] = [el("p", { class: "dv-first-now" }), el("p", { class: "dv-first-end" })];
+  const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];
+  const lab = el("p", { class: "dv-first-end" }, end, " ", el("a", { href: "#tab=lab" }, "See the Lab"));
   let [clock, width, isComputed, isHeld] = [0, 0, false, false];
   const lasts = () => Math.max(...sides.map((side) => side.run().wall));
   const show = () => {
@@ -111,6 +112,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
     setText(end, isOver && !isComputed ? inTheLab(told, averages) : "");
+    lab.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };
   const layOut = () => {
@@ -153,7 +155,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("p", {}, `Prompt: “${told.header.prompt}” ${where}`)),
-    above.node, below.node, now, ...(knob ? [knob] : []), end);
+    above.node, below.node, now, ...(knob ? [knob] : []), lab);
   above.set(other);
   below.set(measured);
   watchSize(above.node, (wide) => {

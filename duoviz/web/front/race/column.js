@@ -2,11 +2,12 @@
 
 import { el, setText, svg } from "../visualizer/dom.js";
 import { colorOf } from "../visualizer/methods.js";
-import { duration, fixed, quote } from "../visualizer/words.js";
+import { capital, duration, fixed, quote } from "../visualizer/words.js";
 import { createText } from "../visualizer/text.js";
 import { canReplay, sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model.js";
 
 const WAITING = "Waiting: each method runs alone.";
+export const headOf = (lane, place) => [swatch(lane, place), ` ${capital(lane.name.replace(/^the /, ""))}`];
 
 // A lane's line: its method's colour, and its place's dashes.
 export const curve = (tag, { method }, place, more) => (
@@ -17,10 +18,12 @@ export function swatch(lane, place) {
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
-// runs: how many rounds there were, of which the one of middle speed is shown.
+// runs: how many rounds there were, of which the median one is shown.
 function deviceWords({ header }, runs) {
   if (!header) return WAITING;
-  return `${runs > 1 ? "middle round, " : ""}${header.method === "vanilla" ? "large model alone, " : ""}target on ${header.target.device}${header.draft ? `, draft on ${header.draft.device}` : ""}`;
+  // The machine's name is at a label's end.
+  const on = (side) => side.device.replace(/ \(.*\)$/, "");
+  return `${runs > 1 ? "median round, " : ""}large model on ${on(header.target)}${header.draft ? `; small model on ${on(header.draft)}` : ""}`;
 }
 
 // Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.
@@ -30,9 +33,9 @@ export function coresWords(race) {
   const isChosen = headers.some((header) => (header?.settings.cores ?? "auto") !== "auto");
   if (at < 0 || isChosen || new Set(headers.map((header) => header?.target.device)).size < 2) return "";
   const { name } = sidesOf(race)[at];
-  const lends = headers[at].target.borrows ? " and lends it to the target while the draft waits" : "";
-  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its draft${lends}. `
-    + "“Race on equal cores” adds Vanilla on only the cores that DuoDecoding's target has.";
+  const lends = headers[at].target.borrows ? " and lends it to the large one while that waits" : "";
+  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its small model${lends}. `
+    + "“Race on equal cores” adds the large model alone on only the cores that DuoDecoding's has.";
 }
 
 const WHOLE = new Set(["eos", "length", "context"]);
@@ -61,7 +64,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
-    el("h3", { class: "dv-side-name" }, swatch(lane, place), ` ${lane.name}`), counted, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
+    el("h3", { class: "dv-side-name" }, ...headOf(lane, place)), counted, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
   const spans = () => node.querySelectorAll(".dv-token");
   node.addEventListener("pointerover", (event) => {
     const token = event.target.closest(".dv-token");

@@ -4,7 +4,7 @@ import { el, section, setAttributes, svg, watchSize, zoomOf } from "../visualize
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/timeline.js";
 import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
-import { curve, swatch } from "./column.js";
+import { curve, headOf } from "./column.js";
 
 const [CURVES_HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [176, 30, 12, 10, 24];
 
@@ -83,7 +83,7 @@ export function createCurves({ race, actions, hoverTime, redraw }) {
         const paths = race.lanes.map((lane, place) => curve("path", lane, place, { d: stepPath(lane.state, scale.toX, scale.toY) }));
         layer.replaceChildren(...gridNodes(scale));
         reached.replaceChildren(...paths.reverse());
-        names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, swatch(lane, place), ` ${lane.name}`)));
+        names.replaceChildren(...race.lanes.map((lane, place) => el("li", {}, ...headOf(lane, place))));
       }
       const x = scale.toX(race.clock);
       reached.setAttribute("width", canReplay(race) ? x + 1 : width);

@@ -3,16 +3,16 @@
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
 import { count, duration, fixed, known } from "../visualizer/words.js";
-import { countersOf, swatch } from "./column.js";
+import { countersOf, headOf } from "./column.js";
 import { hasEnded, sidesOf, tokensOf, writtenBy } from "./model.js";
 
 // [name, label, how it is written]; φ is known at the end alone.
 const FIGURES = [
   ["tps", "tokens/s", (value) => fixed(value, 1)],
   ["ttft", "first token", duration],
-  ["tau", "τ, tokens per forward pass", (value) => fixed(value, 2)],
-  ["phi", "φ, speed-up over vanilla", (value) => fixed(value, 2)],
-  ["phi_same_cores", "φ on equal cores", (value) => fixed(value, 2)],
+  ["tau", "tokens per pass (τ)", (value) => fixed(value, 2)],
+  ["phi", "× as fast as alone (φ)", (value) => fixed(value, 2)],
+  ["phi_same_cores", "the same on equal cores", (value) => fixed(value, 2)],
 ];
 
 function soFar(race, lane) {
@@ -48,7 +48,7 @@ function createFigures({ race }) {
       const key = JSON.stringify([race.epoch, finals, figures, onEqualCores]);
       if (key === drawn) return;
       drawn = key;
-      head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, swatch(lane, place), ` ${lane.name}`)));
+      head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, ...headOf(lane, place))));
       const rows = FIGURES.filter(([name]) => name !== "phi_same_cores" || onEqualCores);
       body.replaceChildren(...rows.map(([name, label, written]) => (
         el("tr", { "data-row": name }, el("th", { scope: "row" }, label), ...figures.map((each, place) => (

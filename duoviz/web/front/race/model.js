@@ -1,11 +1,12 @@
 // What the page knows of a race, what each event adds to it, and the replay's clock.
 
 import { SPEEDS } from "../visualizer/player.js";
+import { capital } from "../visualizer/words.js";
 import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visualizer/state.js";
 
 const ALONE = "The methods run one after the other, so neither slows the other.";
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
-const ROUNDS_OVER = "All rounds are over. The replay shows the round of middle speed of each on one clock, as measured.";
+const ROUNDS_OVER = "All rounds are over. The replay shows the median round of each on one clock, as measured.";
 
 // next: what was told of a race that has nothing to show yet; the one before stays until then.
 export const emptyRace = () => ({
@@ -49,7 +50,7 @@ function runningWords(race, { name, baseline }) {
   const seconds = secondsLeft(race);
   const rounded = seconds < 10 ? Math.max(1, Math.round(seconds)) : 5 * Math.round(seconds / 5);
   const left = seconds === null ? "" : `, about ${rounded} s left`;
-  return `Running ${baseline ? `the baseline ${name}` : name}: run ${begun} of ${all}${left}.`;
+  return `Running ${name}${baseline ? ", the baseline" : ""}: run ${begun} of ${all}${left}.`;
 }
 
 function hearLane(race, { lane: name, repeat, event }) {
@@ -80,7 +81,7 @@ function finish(race, result) {
   const cut = ends.find((end) => end?.stopped === "stopped" || end?.stopped === "time");
   const failed = sidesOf(race).find((lane) => lane.error);
   const missing = sidesOf(race).some((lane) => !lane.state.end);
-  const words = race.recorded ? "" : failed ? `${failed.name} failed; its text so far is kept.`
+  const words = race.recorded ? "" : failed ? `${capital(failed.name)} failed; its text so far is kept.`
     : cut ? cut.message ?? "Stopped." : missing ? "Stopped before both methods had run." : race.repeats > 1 ? ROUNDS_OVER : OVER;
   Object.assign(race, { phase: "done", result, clock: endOf(race), message: words });
 }

@@ -2,7 +2,7 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { listenToKeys } from "../visualizer/keys.js";
-import { originOf } from "../visualizer/methods.js";
+import { MODELS, originOf } from "../visualizer/methods.js";
 import { createFrames } from "../visualizer/motion.js";
 import { mount } from "../visualizer/mount.js";
 import { wantsNoMotion } from "../visualizer/player.js";
@@ -73,7 +73,7 @@ function createSources({ race }) {
       const origins = new Map();
       for (const { state } of sidesOf(race)) {
         const tokens = state.iterations.flatMap(({ committed }) => committed);
-        for (const { source } of tokens) origins.set(source, originOf(source, state.header));
+        for (const { source } of tokens) origins.set(source, MODELS[source] ? `from the ${MODELS[source]} (${source})` : originOf(source, state.header));
       }
       node.replaceChildren(...[...origins].map(([source, words]) => (
         el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`)

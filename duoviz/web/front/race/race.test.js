@@ -94,9 +94,9 @@ test("the status names the run that goes on, and its result", () => {
     [SPS, "Running SpS: run 1 of 2, about 2 s left."],
     [[...SPS, ...laneEvents("SpS", [], { repeat: 1 }).slice(0, 1)], "Running SpS: run 2 of 6, about 10 s left.", { repeats: 3 }],
     [[...RUNS, ...laneEvents("SpS", endingAt(1), { repeat: 1 }).slice(0, -1)], "Running SpS: run 3 of 20, about 55 s left.", { repeats: 10 }],
-    [laneEvents("Vanilla", []).slice(0, 1), "Running the baseline Vanilla: run 1 of 3.", { lanes: [...LANES, BASELINE] }],
+    [laneEvents("Vanilla", []).slice(0, 1), "Running Vanilla, the baseline: run 1 of 3.", { lanes: [...LANES, BASELINE] }],
     [[...RUNS, ending()], over],
-    [[...RUNS, ending()], "All rounds are over. The replay shows the round of middle speed of each on one clock, as measured.", { repeats: 3 }],
+    [[...RUNS, ending()], "All rounds are over. The replay shows the median round of each on one clock, as measured.", { repeats: 3 }],
     [[...RUNS, ending()], "", { recorded: true }],
     [tree("error", { message: "No room." }), "DuoTree failed; its text so far is kept."],
     [tree("time"), "Stopped."], [tree("stopped", { message: "Closing.", times: [] }), "Closing."],
@@ -229,7 +229,7 @@ test("sides on other cores say why, unless the visitor chose the cores", () => {
     second.state.header = headerOf({ target: { device }, draft: drafts ? { device } : null, settings: { cores } });
     return coresWords(race);
   };
-  assert.match(words(both, false), /SpS keeps one for its draft\. “Race on equal cores” adds Vanilla/);
+  assert.match(words(both, false), /SpS keeps one for its small model\. “Race on equal cores” adds the large/);
   assert.equal(words(both, true), words(both, false));
   assert.deepEqual([words(one, false), words(both, false, "target"), coresWords(emptyRace())], ["", "", ""]);
 });

@@ -5,7 +5,7 @@ import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { capital, count, countGuesses } from "../visualizer/words.js";
-import { bring, createLanes, createText, createTree, forwardOf, hide, reveal, withoutDraft } from "./figure.js";
+import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal, withoutDraft } from "./figure.js";
 import { inMs, NUMBERS, proposedOf } from "./stops.js";
 
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
@@ -95,7 +95,7 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
   const nodes = proposedOf(iteration.drafted);
   const tree = createTree(nodes, tail, { width, height });
   const lanes = lanesOf(trace, { from: iteration.index, to: iteration.index }, { target: LARGE, draft: SMALL }, width);
-  figure.append(text.node, tree.node, lanes.node);
+  figure.append(text.node, tree.node, createKey(["pending", ...nodes.map(({ status }) => status)]), lanes.node);
   const born = timesOf({ ...iteration, drafted: nodes }, "drafted", trace.header);
   script.wait(READING);
   tree.parts.forEach((part, index) => {
@@ -127,7 +127,7 @@ export function right(stop, { figure, motion, script, width, height }) {
   const tree = createTree(nodes, tail, { width, height });
   const lanes = passLane(stop, nodes.length, width);
   const counter = el("p", { class: "dv-story-count" });
-  figure.append(text.node, tree.node, lanes.node, counter);
+  figure.append(text.node, tree.node, createKey(["pending", "accepted"]), lanes.node, counter);
   hide(counter);
   tree.parts.forEach(({ show }) => show("pending"));
   script.wait(READING);
@@ -157,7 +157,7 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   const [[first], [correction]] = [of("rejected"), of("correction")];
   const counter = el("p", { class: "dv-story-count" }, accepted ? passWords(accepted) : "");
   const bill = el("p", { class: "dv-story-label" }, lost);
-  figure.append(text.node, node, counter, bill);
+  figure.append(text.node, node, createKey(iteration.checked.map(({ status }) => status)), counter, bill);
   hide(bill);
   parts.forEach(({ show }) => show("pending"));
   of("accepted").forEach(({ group, show }) => {
@@ -247,7 +247,7 @@ function playRow({ nodes, candidates }, row, { motion, script }) {
 export function several({ trace, parts }, { figure, motion, script, width, room }) {
   const heights = [SURE_HEIGHT / 2, Math.max(LEAST_HEIGHT, room - SURE_HEIGHT)].slice(-parts.length);
   const rows = parts.map((part, place) => createRow({ ...part, trace }, { width, height: heights[place] }));
-  figure.append(...rows.map(({ node }) => node));
+  figure.append(...rows.map(({ node }) => node), createKey(["pending", ...parts.flatMap(({ nodes }) => nodes.map(({ status }) => status))], { hasText: false }));
   script.wait(ROW_READING);
   parts.forEach((part, place) => {
     // A narrow page has room for one after the other.

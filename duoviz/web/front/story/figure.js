@@ -27,6 +27,16 @@ export function createText({ isCut, tokens }, coming, label = "") {
   return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
 }
 
+const SOURCES = { draft: "right guess", target: "large model's own" };
+const STATUSES = { pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "instead" };
+// What a text's colours mean, and the marks of a tree's nodes.
+export function createKey(statuses = [], { hasText = true } = {}) {
+  const sources = Object.entries(hasText ? SOURCES : {}).map(([source, words]) => [{ "class": "dv-sample", "data-source": source }, "abc", words]);
+  const marks = Object.entries(STATUSES).filter(([status]) => statuses.includes(status))
+    .map(([status, words]) => [{ "class": "dv-legend-mark", "data-status": status }, MARKS[status], words]);
+  return el("p", { class: "dv-key" }, ...[...sources, ...marks].map(([look, mark, words]) => el("span", {}, el("span", look, mark), ` ${words}`)));
+}
+
 // How much larger than on the stage the letters are at most, and from where on further lines gain nothing.
 const [LARGEST, ENOUGH, MOST_LINES, ROWS, CAPTION] = [1.75, 1.5, 6, 30, 18];
 const [LONGEST_START, LONGEST_LABEL] = [12, 14];

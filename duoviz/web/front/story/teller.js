@@ -68,7 +68,7 @@ const ACTS = { one, cheap, guess, right, wrong, several, race };
 // A stop takes this at least, and what has come of it stands for a moment.
 const [LEAST, STANDS] = [5, 2.2];
 // What text and lanes take of the figure's height at most, and presented; what the tree has at least, and on a phone.
-const [OTHERS, OTHERS_PRESENTED, LEAST_HEIGHT, NARROW_HEIGHT] = [280, 195, 120, 150];
+const [OTHERS, OTHERS_PRESENTED, LEAST_HEIGHT, NARROW_HEIGHT] = [310, 220, 120, 150];
 
 function createMarks(choose) {
   const list = el("ol", { class: "dv-story-marks" });

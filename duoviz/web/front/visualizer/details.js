@@ -5,7 +5,7 @@ import { remember, remembered } from "./remembered.js";
 
 const KEPT = "duoviz details";
 const MARK = "data-details";
-const SAYS = "all numbers, k and θ over the iterations, the draft's candidates";
+const SAYS = "all numbers, k and θ over the iterations, the small model's candidates";
 
 export const areDetailsOpen = () => document.documentElement.hasAttribute(MARK);
 

@@ -1,11 +1,11 @@
 // The legend, and the help: what marks and numbers mean, and the keys.
 
 import { el, menu, section, setText, textButton } from "./dom.js";
-import { aboutOf, allProposers, TARGET } from "./methods.js";
+import { aboutOf, allProposers, MODELS, TARGET } from "./methods.js";
 import { MARKS } from "./words.js";
 
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
-  + "the text, the draft's guesses, and which of them the target accepts.";
+  + "the text, the small model's guesses, and which of them the large one accepts.";
 
 export function createMessage({ state }) {
   const [method, message] = [el("b", { class: "dv-method" }), el("p", { class: "dv-message", role: "status" })];
@@ -22,13 +22,10 @@ export function createMessage({ state }) {
 }
 
 const STATUSES = [
-  ["pending", "proposed, not yet checked"], ["accepted", "the target agrees"], ["rejected", "the target disagrees"],
+  ["pending", "proposed, not yet checked"], ["accepted", "the large model agrees"], ["rejected", "the large model disagrees"],
   ["discarded", "followed a rejected token, or was on an unused branch"],
-  ["correction", "the target's own token"], ["window", "Lookahead's unfinished guess"],
+  ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];
-
-// What the first screen calls both models.
-const MODELS = { draft: " (small model)", target: " (large model)" };
 
 export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
 
@@ -38,7 +35,7 @@ function legendEntries(header) {
   // Of three there is no room for more.
   const models = sources.length < 3 ? MODELS : {};
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
-  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${token}`, el("span", { class: "dv-model" }, models[id] ?? "")));
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), models[id] ? ` from the ${models[id]}` : ` ${token}`, el("span", { class: "dv-model" }, models[id] ? ` (${id})` : "")));
   for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
   }

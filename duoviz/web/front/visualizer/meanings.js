@@ -2,15 +2,15 @@
 
 import { el, listen, setAttributes, setText, zoomOf } from "./dom.js";
 
-const SEQUENCE = "A sequence: tokens that the draft proposes one after another, as a guess at what comes next.";
+const SEQUENCE = "A sequence: tokens that the small model (draft) proposes one after another, as a guess at what comes next.";
 
 export const MEANINGS = {
   tps: ["tokens/s", "Tokens written per second, including the time to read the prompt."],
-  tau: ["tokens per pass (τ)", "Tokens written per forward pass of the target. Without guesses: 1."],
+  tau: ["tokens per pass (τ)", "Tokens written per pass of the large model (target). Without guesses: 1."],
   acceptance: ["acceptance", "How often a checked position had a correct guess. In DuoDecoding a right first token alone saves no pass: the target computed it in that pass. What was drafted after it does."],
   overlap: ["both working at once", "Share of the time in which draft and target both compute."],
   ttft: ["to the first token", "Time from the start of the run to the first token."],
-  phi: ["× as fast as alone (φ)", "Speed-up over vanilla, the large model alone, with the same prompt and settings: the fastest of this visit, or for a recording the one recorded with it."],
+  phi: ["× as fast as alone (φ)", "Speed-up over the large model alone (vanilla), with the same prompt and settings: the fastest of this visit, or for a recording the one recorded with it."],
   written: ["tokens written", "How many tokens this iteration added to the text."],
   took: ["duration", "From the end of the previous iteration to the end of this one."],
   k: ["k sequences", `How many sequences the draft starts in this iteration, each with a different first token. ${SEQUENCE}`],

@@ -14,8 +14,14 @@ export function know(methods) {
 
 export const isKnown = (method) => Object.hasOwn(known, method);
 
+// What the page calls both models, and the method that guesses nothing: as the opening does.
+export const MODELS = { target: "large model", draft: "small model" };
+const ALONE = { title: "Large model alone", name: "Large model alone (vanilla)" };
 const UNKNOWN = { title: "", name: "", draft: false, parallel: false, proposers: [], statuses: [], numbers: [], caption: "", verified: "", nothing: "" };
-export const aboutOf = (header) => header?.about ?? (header && isKnown(header.method) ? known[header.method] : UNKNOWN);
+export function aboutOf(header) {
+  const about = header?.about ?? (header && isKnown(header.method) ? known[header.method] : UNKNOWN);
+  return header?.method === "vanilla" ? { ...about, ...ALONE } : about;
+}
 
 export const allProposers = () => (
   [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET)));

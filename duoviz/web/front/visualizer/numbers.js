@@ -103,7 +103,7 @@ export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
   const runVanilla = () => document.querySelector(VANILLA)?.click();
-  const vanilla = button({ class: "dv-button dv-run-vanilla" }, runVanilla, "Run vanilla to get the speed-up");
+  const vanilla = button({ class: "dv-button dv-run-vanilla" }, runVanilla, "Run the large model alone, to compare");
   run.row.append(vanilla);
   return {
     node: section("numbers", "Numbers", run.node, iteration.node),

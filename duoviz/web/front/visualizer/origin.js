@@ -12,13 +12,11 @@ const MONTHS = [
 const LONGEST_PROMPT = 80;
 const words = (value, length) => clip(visible(value), length);
 
-// A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)".
+// A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)". The timeline names the cores.
 export function devicesWords({ target, draft }) {
-  const [one, other] = [target, draft ?? target].map(({ device }) => /^(.*) \((.*)\)$/.exec(device));
-  if (!one || other?.[2] !== one[2]) return words([target?.device, draft?.device].filter(Boolean).join(" and "), 200);
-  if (!draft) return words(`${one[2]} (${one[1]})`, 200);
-  const places = one[1] === other[1] ? `target and draft in turn: ${one[1]}` : `target: ${one[1]}, draft: ${other[1]}`;
-  return words(`${one[2]} (${places})`, 200);
+  const labels = [target, draft].map((side) => side?.device).filter(Boolean);
+  const machines = new Set(labels.map((label) => / \((.*)\)$/.exec(label)?.[1] ?? label));
+  return words([...(machines.size > 1 ? labels : machines)].join(" and "), 200);
 }
 
 export function dateWords(date) {
@@ -31,8 +29,8 @@ export function dateWords(date) {
 export function modelsWords({ target: { name, precision }, draft, one_token: seconds }) {
   const made = precision ? ` in ${words(precision, 20)}` : "";
   const speed = seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass` : "";
-  const drafts = draft?.name ? ` Draft: ${words(draft.name, 60)}.` : "";
-  return name ? ` Target: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.${drafts}` : "";
+  const drafts = draft?.name ? ` Small model: ${words(draft.name, 60)}.` : "";
+  return name ? ` Large model: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.${drafts}` : "";
 }
 
 // Another engine's trace may not say where it ran.

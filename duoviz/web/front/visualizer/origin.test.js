@@ -16,9 +16,8 @@ test("the day, as it was in Greenwich; what is no date is no day", () => {
 
 test("one machine is named once, different devices both", () => {
   const said = [
-    ["CPU core 1 (AMD EPYC)", "CPU core 0 (AMD EPYC)", "AMD EPYC (target: CPU core 1, draft: CPU core 0)"],
-    ["CPU cores 0, 1 (EPYC)", "CPU cores 0, 1 (EPYC)", "EPYC (target and draft in turn: CPU cores 0, 1)"],
-    ["CPU core 0 (AMD EPYC)", null, "AMD EPYC (CPU core 0)"], ["NVIDIA H100", null, "NVIDIA H100"],
+    ["CPU core 1 (AMD EPYC)", "CPU core 0 (AMD EPYC)", "AMD EPYC"],
+    ["CPU core 0 (AMD EPYC)", null, "AMD EPYC"], ["NVIDIA H100", null, "NVIDIA H100"],
     ["", "CPU", "CPU"], ["GPU 0 (H100)", "CPU core 0 (AMD EPYC)", "GPU 0 (H100) and CPU core 0 (AMD EPYC)"],
   ];
   for (const [target, draft, words] of said) {
@@ -29,10 +28,10 @@ test("one machine is named once, different devices both", () => {
 test("a recording says what ran where and how fast the machine was; what another engine's trace does not tell is not told", () => {
   const target = { name: "large (Q4)", device: "GPU", precision: "float32" };
   const models = { target, draft: { name: "small (int8)", device: "" } };
-  assert.equal(modelsWords(headerOf(models)), " Target: large in float32. Draft: small (int8).");
+  assert.equal(modelsWords(headerOf(models)), " Large model: large in float32. Small model: small (int8).");
   const told = headerOf({ target, draft: null, one_token: 0.01234 });
-  assert.deepEqual([originWords(told), modelsWords(told)], [" A made-up method, recorded on GPU.", " Target: large in float32, 12.3 ms a pass."]);
+  assert.deepEqual([originWords(told), modelsWords(told)], [" A made-up method, recorded on GPU.", " Large model: large in float32, 12.3 ms a pass."]);
   const nowhere = { name: "large", device: "" };
   const header = headerOf({ clock: "iterations", target: nowhere, draft: nowhere });
-  assert.deepEqual([originWords(header), modelsWords(header)], [" A made-up method, recorded. Its times are not known.", " Target: large. Draft: large."]);
+  assert.deepEqual([originWords(header), modelsWords(header)], [" A made-up method, recorded. Its times are not known.", " Large model: large. Small model: large."]);
 });

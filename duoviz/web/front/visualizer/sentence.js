@@ -119,17 +119,17 @@ function inParallel(iteration, header, clock) {
   const guesses = drafted.filter(({ status }, index) => status !== "correction" && lookAt(times[index], status, clock) !== "unborn").length;
   const guessed = guesses ? `: ${countGuesses(guesses)} so far` : "";
   const draftsUntil = draft.at(-1)?.end ?? 0;
-  if (clock >= target.end) return clock < draftsUntil ? `The target is ready and waits for the draft${guessed}.` : "The target is ready: the verdict follows.";
-  if (!draft.length) return `The target ${does}.`;
-  if (clock >= draftsUntil) return `The target still ${does}; the draft has made ${countGuesses(guesses)}${guesses > draft.length ? ` in ${count(draft.length, "step")}` : ""} and waits.`;
-  return `The target ${does} while the draft guesses ahead${guessed}.`;
+  if (clock >= target.end) return clock < draftsUntil ? `The large model is ready and waits for the small one${guessed}.` : "The large model is ready: the verdict follows.";
+  if (!draft.length) return `The large model ${does}.`;
+  if (clock >= draftsUntil) return `The large model still ${does}; the small one has made ${countGuesses(guesses)}${guesses > draft.length ? ` in ${count(draft.length, "step")}` : ""} and waits.`;
+  return `The large model ${does} while the small one guesses ahead${guessed}.`;
 }
 
 function inTurn(iteration, header, clock) {
   const proposals = proposalsOf(iteration).length;
-  if (clock < iteration.target.start && iteration.draft.length) return "The draft guesses, and the target waits.";
-  const alongside = header.can_overlap ? " while the draft continues" : "";
-  return `The target ${proposals ? `checks ${countGuesses(proposals)} in one forward pass` : alone(iteration)}${alongside}.`;
+  if (clock < iteration.target.start && iteration.draft.length) return "The small model guesses, and the large one waits.";
+  const alongside = header.can_overlap ? " while the small one continues" : "";
+  return `The large model ${proposals ? `checks ${countGuesses(proposals)} in one forward pass` : alone(iteration)}${alongside}.`;
 }
 
 export function meanwhile(iteration, header, clock) {
@@ -164,14 +164,14 @@ export function sentence(iteration) {
   const rejected = [...iteration.checked, ...iteration.drafted].filter(({ status }) => status === "rejected");
   const checked = checkedIn(iteration);
   const wrote = (verb) => (own && endsAnswer(own.text) ? "ended the answer" : `${verb} ${own ? quote(own.text) : "nothing new"}`);
-  if (iteration.mode === "alone") return `Nothing was guessed: the draft rests. The target ${wrote("wrote")}.`;
-  if (!checked.total) return `The target ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
+  if (iteration.mode === "alone") return `Nothing was guessed: the small model rests. The large one ${wrote("wrote")}.`;
+  if (!checked.total) return `The large model ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
   const written = accepted.filter((node) => chosen.indexOf(node) < iteration.committed.length);
   const text = written.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");
   const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${written.length < accepted.length ? `, ${written.length} written:` : ":"} ${quote(text, LONGEST_TEXT)}` : "");
   if (!own) return `${outcome}.`;
-  if (!rejected.length) return `${outcome}. The target ${wrote("added")}.`;
+  if (!rejected.length) return `${outcome}. The large model ${wrote("added")}.`;
   const isNamed = rejected.length === 1 && checked.ways === 1 && checked.total > 1;
   const instead = isNamed ? ` instead of ${quote(rejected[0].text)}` : accepted.length ? " instead" : "";
-  return `${outcome}. The target ${wrote("wrote")}${instead}.`;
+  return `${outcome}. The large model ${wrote("wrote")}${instead}.`;
 }

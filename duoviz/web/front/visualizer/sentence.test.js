@@ -24,44 +24,44 @@ function assertSaid(cases) {
 }
 
 test("the target's token where no guess was checked", () => assertSaid([
-  [[own], [], {}, `The target wrote "own".`],
-  [[own], [], { index: 0 }, `The target read the prompt and wrote "own".`],
-  [[ownNode("<|im_end|>")], [], {}, "The target ended the answer."],
-  [[], [], {}, "The target wrote nothing new."],
+  [[own], [], {}, `The large model wrote "own".`],
+  [[own], [], { index: 0 }, `The large model read the prompt and wrote "own".`],
+  [[ownNode("<|im_end|>")], [], {}, "The large model ended the answer."],
+  [[], [], {}, "The large model wrote nothing new."],
   // What came too late was not checked.
-  [[own], [begun("late")], {}, `The target wrote "own".`],
+  [[own], [begun("late")], {}, `The large model wrote "own".`],
 ]));
 
 test("guesses one after another", () => assertSaid([
-  [[...chain(a), own], [], {}, `✓ The guess was right: "a". The target added "own".`],
-  [[...chain(a, b), own], [], {}, `✓ Both guesses right: "a b". The target added "own".`],
+  [[...chain(a), own], [], {}, `✓ The guess was right: "a". The large model added "own".`],
+  [[...chain(a, b), own], [], {}, `✓ Both guesses right: "a b". The large model added "own".`],
   [[...chain(a, b, c)], [], {}, `✓ All 3 guesses right: "a b c".`],
-  [[...chain(a, wrong("b"), begun("c")), own], [], {}, `✓ First of 3 guesses right: "a". The target wrote "own" instead of "b".`],
-  [[...chain(wrong("a"), begun("b")), own], [], {}, `✗ First of 2 guesses wrong. The target wrote "own" instead of "a".`],
-  [[wrong("a"), own], [], {}, `✗ The guess "a" was wrong. The target wrote "own".`],
+  [[...chain(a, wrong("b"), begun("c")), own], [], {}, `✓ First of 3 guesses right: "a". The large model wrote "own" instead of "b".`],
+  [[...chain(wrong("a"), begun("b")), own], [], {}, `✗ First of 2 guesses wrong. The large model wrote "own" instead of "a".`],
+  [[wrong("a"), own], [], {}, `✗ The guess "a" was wrong. The large model wrote "own".`],
   [[...chain(a, wrong("b")), ownNode("</s>")], [], {},
-    `✓ First of 2 guesses right: "a". The target ended the answer instead of "b".`],
+    `✓ First of 2 guesses right: "a". The large model ended the answer instead of "b".`],
 ]));
 
 test("guesses in branches, and sequences that were drafted meanwhile", () => assertSaid([
   [[a, nodeOf(" b", { parent: 0 }), begun("x"), own], [], {},
-    `✓ 2 guesses right, in one of 2 branches: "a b". The target added "own".`],
-  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 branches began right: "a". The target wrote "own" instead.`],
-  [[wrong("x"), wrong("y"), own], [], {}, `✗ None of 2 branches began right. The target wrote "own".`],
+    `✓ 2 guesses right, in one of 2 branches: "a b". The large model added "own".`],
+  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 branches began right: "a". The large model wrote "own" instead.`],
+  [[wrong("x"), wrong("y"), own], [], {}, `✗ None of 2 branches began right. The large model wrote "own".`],
   [[], [a], { outcome: "hit" }, `✓ The guess was right: "a".`],
   [[], [begun("x"), a], { outcome: "hit" }, `✓ One of 2 sequences began right: "a".`],
-  [[], [wrong("x"), wrong("y"), own], { outcome: "miss" }, `✗ None of 2 sequences began right. The target wrote "own".`],
+  [[], [wrong("x"), wrong("y"), own], { outcome: "miss" }, `✗ None of 2 sequences began right. The large model wrote "own".`],
   [[a], [b, begun("x")], { outcome: "hit" }, `✓ Both guesses right: "a b".`],
-  [[a], [wrong("x"), own], { outcome: "miss" }, `✓ First of 2 guesses right: "a". The target wrote "own" instead of "x".`],
+  [[a], [wrong("x"), own], { outcome: "miss" }, `✓ First of 2 guesses right: "a". The large model wrote "own" instead of "x".`],
   [[a], [wrong("x"), wrong("y"), own], { outcome: "miss" },
-    `✓ First of 2 guesses right: "a". The target wrote "own" instead.`],
-  [[wrong("a"), own], [begun("x")], { outcome: "rejection" }, `✗ The guess "a" was wrong. The target wrote "own".`],
+    `✓ First of 2 guesses right: "a". The large model wrote "own" instead.`],
+  [[wrong("a"), own], [begun("x")], { outcome: "rejection" }, `✗ The guess "a" was wrong. The large model wrote "own".`],
 ]));
 
 test("the end of the answer is not part of the text, and a token after it is not written", () => assertSaid([
   [[...chain(a, nodeOf("<|im_end|>")), own], [], { committed: ["a", ""] }, `✓ Both guesses right: "a".`],
   [chain(nodeOf("</s>")), [], { committed: [""] }, "✓ The guess was right: the end of the answer."],
-  [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The target wrote "own".`],
+  [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The large model wrote "own".`],
   [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right, 1 written: "a".`],
   [[nodeOf("{end}"), own], [], { committed: [tokenOf("{end}", "draft")] }, `✓ The guess was right: "{end}".`],
 ]));
@@ -77,18 +77,18 @@ test("what goes on, in parallel and in turn", () => {
   const [parallel, turns] = [headerOf({ about: { parallel: true }, can_overlap: true }), headerOf()];
   const later = { target: { start: 2, end: 4, rows: 3 }, drafted: [] };
   const said = [
-    [parallel, 0.5, {}, "The target checks 2 pending tokens while the draft guesses ahead."],
-    [parallel, 1.5, {}, "The target checks 2 pending tokens while the draft guesses ahead: 1 guess so far."],
-    [parallel, 2.5, {}, "The target still checks 2 pending tokens; the draft has made 2 guesses and waits."],
-    [parallel, 4.5, {}, "The target is ready: the verdict follows."],
-    [parallel, 4.2, { draft: [{ start: 0, end: 4.5, tokens: 2 }] }, "The target is ready and waits for the draft: 1 guess so far."],
-    [parallel, 0.5, { index: 0, checked: [] }, "The target reads the prompt while the draft guesses ahead."],
-    [parallel, 0.5, { checked: [own], draft: [], drafted: [] }, "The target computes the next token."],
-    [turns, 1.5, later, "The draft guesses, and the target waits."],
-    [turns, 2, later, "The target checks 2 guesses in one forward pass."],
-    [headerOf({ can_overlap: true }), 2, later, "The target checks 2 guesses in one forward pass while the draft continues."],
-    [turns, 3, { ...later, checked: [a] }, "The target checks 1 guess in one forward pass."],
-    [turns, 1, { ...later, checked: [], draft: [] }, "The target computes the next token."],
+    [parallel, 0.5, {}, "The large model checks 2 pending tokens while the small one guesses ahead."],
+    [parallel, 1.5, {}, "The large model checks 2 pending tokens while the small one guesses ahead: 1 guess so far."],
+    [parallel, 2.5, {}, "The large model still checks 2 pending tokens; the small one has made 2 guesses and waits."],
+    [parallel, 4.5, {}, "The large model is ready: the verdict follows."],
+    [parallel, 4.2, { draft: [{ start: 0, end: 4.5, tokens: 2 }] }, "The large model is ready and waits for the small one: 1 guess so far."],
+    [parallel, 0.5, { index: 0, checked: [] }, "The large model reads the prompt while the small one guesses ahead."],
+    [parallel, 0.5, { checked: [own], draft: [], drafted: [] }, "The large model computes the next token."],
+    [turns, 1.5, later, "The small model guesses, and the large one waits."],
+    [turns, 2, later, "The large model checks 2 guesses in one forward pass."],
+    [headerOf({ can_overlap: true }), 2, later, "The large model checks 2 guesses in one forward pass while the small one continues."],
+    [turns, 3, { ...later, checked: [a] }, "The large model checks 1 guess in one forward pass."],
+    [turns, 1, { ...later, checked: [], draft: [] }, "The large model computes the next token."],
   ];
   for (const [header, clock, more, words] of said) {
     assert.equal(meanwhile(iterationOf({ ...WORKING, ...more }), header, clock), words);
@@ -160,7 +160,7 @@ test("why nothing was proposed", () => {
   ];
   for (const [about, words] of said) assert.equal(noted({ checked: [own] }, about), words);
   assert.equal(noted({ mode: "alone" }, PARALLEL), "Guesses are rarely right here, so none is checked.");
-  assertSaid([[[own], [], { mode: "alone" }, `Nothing was guessed: the draft rests. The target wrote "${own.text}".`]]);
+  assertSaid([[[own], [], { mode: "alone" }, `Nothing was guessed: the small model rests. The large one wrote "${own.text}".`]]);
 });
 
 test("the sequences that the draft started", () => {

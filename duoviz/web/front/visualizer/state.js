@@ -38,7 +38,7 @@ export function busyBetween({ target, draft }, from, to) {
 }
 
 const STOPPED = {
-  eos: "Finished: the target ended its answer.",
+  eos: "Finished: the large model ended its answer.",
   length: "Finished: the limit on new tokens was reached.",
   context: "Finished: the context is full.",
   stopped: "Stopped.",

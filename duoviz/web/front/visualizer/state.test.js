@@ -92,7 +92,7 @@ test("what is said", () => {
   const end = (stopped, message, note) => ({ type: "end", end: stopped && { stopped, message }, note });
   const finished = "Finished: the limit on new tokens was reached.";
   const said = [
-    [running, [end("eos")], "done", "Finished: the target ended its answer."],
+    [running, [end("eos")], "done", "Finished: the large model ended its answer."],
     [running, [end("stopped", "The server is closing.")], "done", "The server is closing."],
     [running, [end("error")], "error", "The run failed."],
     [running, [end(null)], "done", "The trace is incomplete: it ends before its run did."],

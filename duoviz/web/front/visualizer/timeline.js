@@ -73,7 +73,7 @@ export function createHatch() {
 function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
   const device = state.header?.[lane]?.device ?? "";
-  const name = visible(`${lane === "target" ? "Target (large model)" : "Draft (small model)"}${device ? ` · ${device}` : ""}`);
+  const name = visible(`${lane === "target" ? "Large model (target)" : "Small model (draft)"}${device ? ` · ${device}` : ""}`);
   const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
     clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
   const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);
@@ -224,7 +224,7 @@ function createShares(state, view) {
   const span = el("span");
   const values = {};
   const node = el("p", { class: "dv-shares" }, span);
-  for (const [name, label] of [["overlap", "both working at once "], ["target", "target idle "], ["draft", "draft idle "]]) {
+  for (const [name, label] of [["overlap", "both working at once "], ["target", "large model idle "], ["draft", "small model idle "]]) {
     values[name] = el("b", { "data-share": name });
     node.append(el("span", {}, label, values[name]));
   }

@@ -12,7 +12,7 @@ const ICONS = {
   pause: "M4 3h3v10H4zM9 3h3v10H9z", forward: "M6 3l5 5-5 5-1.4-1.4L8.2 8 4.6 4.4z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 
-const ITERATION = "In an iteration the target checks the draft's guesses in one pass, and the text grows by those that are right and one token more. "
+const ITERATION = "In an iteration the large model (target) checks the small one's guesses in one pass, and the text grows by those that are right and one token more. "
   + "One pass comes before the first iteration: it reads the prompt and writes the first token. Figures and links call it iteration 0.";
 
 // How far what is shown is behind a run that goes on, on the run's own clock.

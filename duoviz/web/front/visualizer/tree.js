@@ -107,15 +107,15 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   const within = (left, text) => Math.max(0, Math.min(left, width - CAPTION_SIGN * text.length));
   const over = (column, text) => [within(columns[column].left, text), columns[column].caption, text];
   const captions = [over(0, "verified text")];
-  const alone = parallel ? "checked" : "the target's own token";
+  const alone = parallel ? "checked" : "the large model's own token";
   if (iteration.checked.length) captions.push(over(1, (proposalsOf(iteration).length && proposedCaption) || alone));
-  const later = "drafted meanwhile";
+  const later = "guessed meanwhile";
   const hasRoom = iteration.drafted.length && columns[split].left + CAPTION_SIGN * later.length <= width;
   if (iteration.drafted.length) captions.push(over(split, hasRoom ? later : "meanwhile"));
   // Where both have not room, the second says more.
   const [[left, top, text], second] = captions;
   if (second && second[1] === top && second[0] < left + CAPTION_SIGN * text.length) captions.shift();
-  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the target looks for new guesses here; none is verified"]);
+  if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the large model looks for new guesses here; none is verified"]);
   return captions;
 }
 
