@@ -24,9 +24,10 @@ from duoviz.models.progress import Progress, no_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 
+REQUIREMENTS = "requirements.txt"
 # Of what git tracks, what the page needs: git's own patterns, of which some say what it does not need.
 NEEDED = (
-    *("app.py", "requirements.txt", "README.md", "LICENSE", "duoviz", "assets"),
+    *("app.py", REQUIREMENTS, "README.md", "LICENSE", "duoviz", "assets"),
     *(":!duoviz/web/front/*.js", ":!duoviz/web/front/*.json", ":!*.map", ":!*.npz", ":!assets/traces/with-an-H100"),
 )
 OURS = ("duoviz/", "assets/")
@@ -77,7 +78,9 @@ def publish(
         progress(0.05, f"Preparing the Space {name} as {user}")
         space = prepare(api, name, hardware=hardware, private=private)
         if (hardware or hardware_of(space)) == SpaceHardware.ZERO_A10G:
-            additions = [*map(for_zero, additions)]
+            needed = (root / REQUIREMENTS).read_bytes().rstrip() + b"\n" + ZERO
+            others = [addition for addition in additions if addition.path_in_repo != REQUIREMENTS]
+            additions = [*others, CommitOperationAdd(REQUIREMENTS, needed)]
         progress(0.1, f"Sending what has changed of {summary(additions)}")
         commit = send(api, name, additions, content(space))
     except (HTTPError, OSError, ValueError, RuntimeError) as error:
@@ -137,15 +140,6 @@ def prepare(api: HfApi, name: str, *, hardware: str | None, private: bool) -> Sp
 def hardware_of(space: SpaceInfo) -> str | None:
     """What a Space runs on, or has been promised."""
     return space.runtime and (space.runtime.requested_hardware or space.runtime.hardware)
-
-
-def for_zero(addition: CommitOperationAdd) -> CommitOperationAdd:
-    """A file as a Space on ZeroGPU needs it."""
-    if addition.path_in_repo != "requirements.txt":
-        return addition
-    return CommitOperationAdd(
-        "requirements.txt", Path(str(addition.path_or_fileobj)).read_bytes().rstrip() + b"\n" + ZERO
-    )
 
 
 def content(space: SpaceInfo) -> set[str]:

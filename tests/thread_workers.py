@@ -59,7 +59,7 @@ def hardware_with(load: Load = lambda name, progress: tiny_engine(), *, workers:
 
     limits = Limits(**limits)
     slots = [WorkerSlot(start=start) for _ in range(workers)]
-    return Hardware(limits, Pool(slots, RequestQueue(limits.bounds, workers), helper=start))
+    return Hardware(limits, Pool(slots, RequestQueue(limits.bounds, workers)))
 
 
 def worker_of(hardware: Hardware, number: int = 0) -> Worker:
@@ -67,10 +67,7 @@ def worker_of(hardware: Hardware, number: int = 0) -> Worker:
 
 
 @contextmanager
-def nothing_to_fetch() -> Iterator[None]:
-    """Every pair has room and its files here."""
-    with (
-        mock.patch("duoviz.workers.worker.check_room", lambda name, spare: None),
-        mock.patch("duoviz.workers.worker.fetch_pair", lambda name, progress: ()),
-    ):
+def room_for_all() -> Iterator[None]:
+    """Every pair has room."""
+    with mock.patch("duoviz.workers.worker.check_room", lambda name, spare: None):
         yield

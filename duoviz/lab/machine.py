@@ -69,12 +69,6 @@ def cost_models(environment: dict) -> dict[str, CostModel]:
     }
 
 
-def costs_in_words(environment: dict, name: str) -> str:
-    """What one token costs the target and one step the draft, without context."""
-    target, draft = (1e3 * environment["costs"][name][side][0][0] for side in ("target", "draft"))
-    return f"target {target:.1f} ms a token, draft {draft:.2f} ms a step"
-
-
 def passes(rows: Sequence[Row]) -> list[float]:
     """Of each of vanilla's answers the mean seconds of a pass of one token; vanilla runs between all other methods."""
     answers = [iterations([row], "target", "rows") for row in rows_of(rows, VANILLA)]

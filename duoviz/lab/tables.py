@@ -271,8 +271,11 @@ def environments(several: Sequence[Results]) -> Table:
     passes = [machine.pass_in_words(machine.passes(results.rows)) for results in several]
     lines.append(("Vanilla's forward pass of one token", passes))
     for name in (TOGETHER, IN_TURN):
-        costs = [machine.costs_in_words(results.environment, name) for results in several]
-        lines.append((f"Costs, measured {name}", costs))
+        # Of one token and of one step, without context.
+        costs = [results.environment["costs"][name] for results in several]
+        target, draft = ([1e3 * each[side][0][0] for each in costs] for side in ("target", "draft"))
+        told = [f"target {t:.1f} ms a token, draft {d:.2f} ms a step" for t, d in zip(target, draft, strict=True)]
+        lines.append((f"Costs, measured {name}", told))
     return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
 
 

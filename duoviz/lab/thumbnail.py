@@ -17,7 +17,8 @@ def thumbnail(drawing: go.Figure | None) -> str:
     traces: Any = drawing.data if drawing is not None else ()
     of_type = {kind: [trace for trace in traces if trace.type == kind] for kind in ("heatmap", "bar")}
     if drawing is None:
-        marks = table_marks()
+        marks = [rect(EDGE, y, ACROSS, 1.5, GREY) for y in range(8, HEIGHT, 11)]
+        marks += [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
     elif of_type["heatmap"]:
         marks = map_marks(of_type["heatmap"][0], drawing.layout.coloraxis.colorscale[-1][1])
     elif of_type["bar"]:
@@ -26,11 +27,6 @@ def thumbnail(drawing: go.Figure | None) -> str:
         marks = line_marks(traces)
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     return f'<svg {size} aria-hidden="true">{"".join(marks)}</svg>'
-
-
-def table_marks() -> list[str]:
-    lines = [rect(EDGE, y, ACROSS, 1.5, GREY) for y in range(8, HEIGHT, 11)]
-    return lines + [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
 
 
 def map_marks(trace: Any, colour: str) -> list[str]:

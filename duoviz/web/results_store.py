@@ -41,15 +41,12 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
     recorded = {recorded_name(path): path for path in sorted(RECORDED.glob("*.zip"))}
     if recorded_only:
         return recorded
-    own = [path for path in own_folder().glob("*") if is_results(path) and has_answers(path)]
+    # A run that was stopped before its first answer is left out.
+    own = [path for path in own_folder().glob("*") if is_results(path)]
+    own = [path for path in own if any(file.is_file() and file.stat().st_size for file in path.glob("answers/*.jsonl"))]
     stored = [(plain_name(path.name), path) for path in own]
     stored += [(f"{plain_name(path.stem)} (loaded)", path) for path in loaded_folder().glob("*") if is_zip(path)]
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
-
-
-def has_answers(run: Path) -> bool:
-    """Whether a run was not stopped before its first answer."""
-    return any(file.is_file() and file.stat().st_size for file in run.glob("answers/*.jsonl"))
 
 
 def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:

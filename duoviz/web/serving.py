@@ -52,7 +52,11 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
 async def lifespan(demo: gr.Blocks, tracker: SessionTracker, gate: Callable, app: FastAPI) -> AsyncIterator[None]:
     """Around the server's life: all requests go through the gate, and until it stops, who is gone is forgotten."""
     gradio_internals.limit_the_log()
-    Connection.most = allow_open_files()
+    # As many files may be open as the system allows: connections, and some others.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    Connection.most = min(bounds.CONNECTIONS, max(soft, most) - bounds.OTHER_FILES)
     # Outside of Gradio's own middleware, which would answer some requests by itself.
     app.middleware_stack = gate(app.middleware_stack or app.build_middleware_stack())
     forgetting = asyncio.create_task(forget_the_unheard(demo, tracker))
@@ -68,11 +72,3 @@ async def forget_the_unheard(demo: gr.Blocks, tracker: SessionTracker) -> None:
         await asyncio.sleep(bounds.LOOK)
         for session in tracker.unheard():
             await gradio_internals.forget(demo, session)
-
-
-def allow_open_files() -> int:
-    """Let this process open as many files as the system allows; the number of connections that leaves enough files."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    most = bounds.OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, bounds.OPEN_FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
-    return min(bounds.CONNECTIONS, max(soft, most) - bounds.OTHER_FILES)

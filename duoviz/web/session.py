@@ -93,8 +93,6 @@ class Hardware:
 
     def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""
-        if job.fetching:
-            return f"{job.status or 'Waiting for the models'}. Others may run before you meanwhile."
         statuses = {slot.job: slot.status for slot in self.pool.slots}
         if job in statuses:
             return statuses[job]
@@ -102,7 +100,3 @@ class Hardware:
         if before := self.queue.ahead(job):
             return f"{runs_ahead(before)} Now: {busy}." if busy else runs_ahead(before)
         return busy
-
-    def close(self) -> None:
-        """End all jobs and workers."""
-        self.pool.close()

@@ -4,15 +4,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 
 from duoviz.errors import INTERNAL, UserError
-from duoviz.models.registry import needs_the_hub
 from duoviz.workers.request_queue import Job, RequestQueue
-from duoviz.workers.tasks import Assignment, Cancel, Exclusive, Fetch, Load, Task, WorkerDied, WorkerGone, WorkerHandle
+from duoviz.workers.tasks import Assignment, Cancel, Exclusive, Load, Task, WorkerDied, WorkerGone, WorkerHandle
 
 # Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
 GLANCE, LOOK = 0.05, 1.0
@@ -69,18 +67,13 @@ class WorkerSlot:
 
 
 class Pool:
-    """One thread for each worker. pair: what each worker loads before its first job, None for nothing.
+    """One thread for each worker. pair: what each worker loads before its first job, None for nothing."""
 
-    helper: starts a worker that fetches models from the hub beside the runs; None: each worker fetches its own.
-    """
-
-    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Start | None = None):
-        self.slots, self.queue, self.helper = list(slots), queue, helper
+    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue):
+        self.slots, self.queue = list(slots), queue
         self.pair: str | None = None
         self.numbers = count(1)
         self.closed = False
-        # One after another, so that a slow hub holds up only those who want models from it.
-        self.fetcher = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetcher")
         self.threads = [threading.Thread(target=self.serve, args=(slot,), daemon=True) for slot in self.slots]
 
     def start(self, pair: str | None = None) -> None:
@@ -90,26 +83,10 @@ class Pool:
             thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue; models that no worker has are fetched first. Raises UserError."""
+        """Put a job into the queue. Raises UserError."""
         if not self.slots:
             raise UserError(NO_WORKER)
-        pair = job.task.pair
-        job.fetching = bool(self.helper and needs_the_hub(pair) and pair not in (slot.loaded for slot in self.slots))
         self.queue.add(job)
-        if job.fetching:
-            self.fetcher.submit(self.fetch, job)
-
-    def fetch(self, job: Job) -> None:
-        """Get the files of a job's models, on the fetcher's thread; then it waits in the queue."""
-        assert self.helper
-        slot = WorkerSlot(start=self.helper, job=job)
-        self.do(slot, job, Fetch(pair=job.task.pair, spare=self.slots[0].memory))
-        slot.discard()
-        if job.error or job.stop.is_set() or job.late():
-            self.end(job)
-        else:
-            job.deadline, job.status = inf, ""
-            self.queue.requeue(job)
 
     def serve(self, slot: WorkerSlot) -> None:
         """What a worker's thread does: one job after another."""
@@ -241,7 +218,7 @@ class Pool:
         job.stop.set()
         with self.queue.changed:
             self.queue.remove(job)
-            if not job.taken and not job.fetching:
+            if not job.taken:
                 job.end()
 
     def end(self, job: Job) -> None:
@@ -257,7 +234,6 @@ class Pool:
             self.queue.changed.notify_all()
         for job in jobs:
             job.stop.set()
-        self.fetcher.shutdown(wait=False, cancel_futures=True)
         last = time.monotonic() + CLOSING
         for thread in self.threads:
             if thread.ident:

@@ -41,13 +41,6 @@ class Load(Task):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fetch(Task):
-    """Get a pair's files from the hub. spare: bytes on each device that will be given back before it is loaded."""
-
-    spare: Mapping[str, int]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Run(Task):
     """One method on one prompt."""
 

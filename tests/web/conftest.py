@@ -14,7 +14,7 @@ from duoviz.decoding import METHODS
 from duoviz.web import app
 from duoviz.web.lessons.course import read_course
 from tests import tiny
-from tests.thread_workers import hardware_with, nothing_to_fetch
+from tests.thread_workers import hardware_with, room_for_all
 
 read_once = cache(read_course)
 
@@ -29,7 +29,7 @@ def lessons_read_once():
 
 @pytest.fixture
 def make_hardware():
-    """Hardware with these limits that loads its pairs with `load(name, progress)`, and fetches none from the hub."""
+    """Hardware with these limits that loads its pairs with `load(name, progress)`; each has room."""
     made = []
 
     def make(*load, **options):
@@ -37,10 +37,10 @@ def make_hardware():
         made[-1].pool.start()
         return made[-1]
 
-    with nothing_to_fetch():
+    with room_for_all():
         yield make
         for hardware in made:
-            hardware.close()
+            hardware.pool.close()
 
 
 @pytest.fixture
@@ -51,11 +51,11 @@ def hardware(make_hardware):
 @pytest.fixture(scope="module")
 def shared_hardware():
     """Hardware on which no test leaves anything behind."""
-    with nothing_to_fetch():
+    with room_for_all():
         hardware = hardware_with()
         hardware.pool.start()
         yield hardware
-        hardware.close()
+        hardware.pool.close()
 
 
 @pytest.fixture
