@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -11,9 +12,11 @@ os.environ["GRADIO_SERVER_PORT"] = str(7900 + 100 * int(os.environ.get("PYTEST_X
 import pytest
 
 import duoviz  # noqa: F401  before torch, whose threads read once how they are to wait
-from tests.parts import NOT_QUICK, TESTS
 from tests.scheduling import Stretches
 
+TESTS = Path(__file__).parent
+# What computes is tested quickly; what serves imports Gradio, and what trains takes its time.
+NOT_QUICK = ("e2e", "web", "training", "benchmarks", "release")
 # A test that is given one of these fixtures, or one that is made of it, needs what it stands for.
 NEEDS = {"embedded": "embedded_engine", "browser": "browser", "other_browser": "visitor"}
 

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
 from duoviz.options import parser
 from duoviz.training.__main__ import parser as training_parser
@@ -48,3 +49,8 @@ def test_commands_are_understood(module, words):
     elif understood and words:
         with pytest.raises(SystemExit, match="^0$"):
             understood().parse_args([words, "--help"])
+
+
+def test_every_method_has_its_row():
+    told = text_of(ROOT / "docs" / "methods.md")
+    assert [id for id in METHODS if f"| `{id}`" not in told] == []

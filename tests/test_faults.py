@@ -132,3 +132,13 @@ def test_one_core_gives_the_same_text_and_claims_no_overlap(vanilla_text):
 def test_a_daemonic_parent_runs_the_draft_too(vanilla_text):
     answer = report(children.send_report, daemon=True)
     assert answer["texts"] == [vanilla_text] * 2 and answer["tested"]
+
+
+@pytest.mark.parametrize("kind", ["error", "SIGKILL"])
+def test_no_draft_outlives_its_process(kind):
+    child, pipe = start(children.end_in_a_run, kind)
+    draft = pipe.recv()
+    if kind == "SIGKILL":
+        child.kill()
+    child.join(60)
+    wait_until(lambda: has_ended(draft))

@@ -15,10 +15,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.copying import Copying
-from tests.children import engine_with_draft
-from tests.starts import forking
 from tests.tiny import tiny_engine
-from tests.weights import decoder, tiny_decoder
+from tests.weights import tiny_decoder
 
 SETTINGS = Settings(max_new_tokens=24)
 SAID = "The draft's logits are infinite or NaN: use another draft. The target wrote the rest alone."
@@ -85,24 +83,6 @@ def test_so_it_is_with_a_draft_that_copies():
     engine = tiny_engine()
     engine.draft_beside = InlineDraft(Copying(spoiled(tiny_decoder(1), nan, after=3), [[0.5] * 3] * 3))
     check(engine, "duodecoding")
-
-
-def damaged(config, weights):
-    """A draft with one weight that is no number, made where it runs."""
-    head = weights["lm_head.weight"].clone()
-    head[7, 3] = nan
-    return decoder(config, weights | {"lm_head.weight": head})
-
-
-@pytest.mark.thorough
-def test_so_it_is_with_a_draft_in_a_process_of_its_own_which_lives_on():
-    with forking(), engine_with_draft(damaged) as engine:
-        for method, changes in (("duodecoding", {}), ("duotree", {"overlap": "beside"})):
-            # The target goes on alone until the draft has answered.
-            settings = Settings(max_new_tokens=200, **changes)
-            runner.prepare(engine, method, settings)
-            check(engine, method, settings)
-        assert engine.draft_beside.alive() and not engine.draft_beside.busy[0]
 
 
 @pytest.mark.parametrize("value", [nan, -inf])

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import re
-import shutil
 import subprocess
 import sys
 
@@ -168,38 +166,3 @@ def test_every_public_name_is_there_and_what_only_reads_needs_no_torch():
         [getattr(duoviz, name) for name in dir(duoviz)]
     """
     subprocess.run([sys.executable, "-c", code, RECORDED[0]], cwd=ROOT, check=True)
-
-
-# A script with mistakes; each line that has one says which rule of pyright finds it.
-MISTAKES = """
-import duoviz
-from duoviz import Settings, generate, load_engine
-
-settings = Settings(max_new_tokens="a")  # reportArgumentType
-other = Settings(max_tokens=3)  # reportCallIssue
-with load_engine() as engine:
-    for event in generate(engine, "duotre", "hi", settings):  # reportArgumentType
-        if event["type"] == "iteration":
-            text = "".join(token["text"] for token in event["iteration"]["committed"])
-        elif event["type"] == "end":
-            print(event["end"]["stopped"])
-    run = duoviz.run(engine, "duotree", "hi")
-    print(run.text.upper(), run.metrics["tps"], run.to_pandas().columns)
-    run.txt  # reportAttributeAccessIssue
-    duoviz.genrate  # reportAttributeAccessIssue
-    race = duoviz.race(engine, ["vanilla", "duotree"], "hi", repeats="2")  # reportArgumentType
-    print(race.table.columns, duoviz.UserError("no"))
-"""
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(not shutil.which("pyright"), reason="pyright comes with requirements-dev.txt")
-def test_pyright_finds_what_is_wrong_in_a_script_and_nothing_else(tmp_path):
-    (tmp_path / "script.py").write_text(MISTAKES)
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"include": ["script.py"], "extraPaths": [str(ROOT)]}))
-    command = ["pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
-    made = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
-    found = {(each["range"]["start"]["line"], each.get("rule")) for each in made["generalDiagnostics"]}
-    lines = MISTAKES.split("\n")
-    planted = {(at, mark[1]) for at, line in enumerate(lines) if (mark := re.search(r"# (report\w+)$", line))}
-    assert found == planted and len(planted) >= 5

@@ -5,7 +5,6 @@ import pytest
 from duoviz import runner
 from duoviz.decoding import METHODS, plan
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.plan import make_plan
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.vanilla import VANILLA
 from duoviz.errors import UserError
@@ -37,19 +36,6 @@ def test_the_way_is_decided_once_and_the_header_says_it(method, overlap, monkeyp
     if header["draft"]:
         label = tiny.pair.draft_device_label() if placement.beside else header["target"]["device"]
         assert header["draft"]["device"] == label
-
-
-def test_a_plan_holds_what_its_method_reads(store):
-    settings = Settings(max_new_tokens=50, temperature=0.9, acceptance="rejection", rest_datastore=store)
-    plans = {name: make_plan(tiny_engine(), method, "hello", settings) for name, method in METHODS.items()}
-    assert {name for name in plans if plans[name].classical} == {"speculative", "duodecoding"}
-    assert {name for name in plans if plans[name].datastore} == {"rest"}
-    assert {name for name in plans if plans[name].draft} == {name for name, method in METHODS.items() if method.draft}
-    assert {(tuple(made.prompt_ids), made.length_limit) for made in plans.values()} == {
-        (tuple(tiny_engine().pair.encode("hello")), (55, "length"))
-    }
-    greedy = make_plan(tiny_engine(), METHODS["speculative"], "hello", Settings(acceptance="rejection"))
-    assert greedy.classical is None
 
 
 def test_auto_takes_turns_on_a_processor_and_drafts_beside_a_target_on_a_gpu(monkeypatch):

@@ -1,7 +1,6 @@
 """REST on tiny models: its tree is the most frequent part of what the datastore knows."""
 
 from collections import Counter
-from itertools import product
 
 import pytest
 
@@ -62,24 +61,3 @@ def test_a_target_that_reads_no_tree_gets_the_most_frequent_branch(tmp_path):
     iterations = list(rest(engine, [1, 2], build([[2, expected[0], *row] for row in rows], tmp_path / "store")))
     nodes = [(node.token, node.parent, node.count) for node in proposed(iterations[1])]
     assert nodes == [(7, -1, 4), (9, 0, 3)] and tokens(iterations) == expected
-
-
-@pytest.mark.parametrize("length", [1, 30, 50, 61, 62, 63])
-def test_a_tree_larger_than_the_room_left(tmp_path, length):
-    triples = product((2, 3, 4), (2, 3, 4, 5), range(VOCABULARY))
-    folder = build([[*triple] * 5 for triple in triples], tmp_path / "store")
-    engine, prompt = tiny_engine(context=64), [2 + place % 3 for place in range(length)]
-    iterations = list(rest(engine, prompt, folder, max_new_tokens=200, rest_shortest=1, rest_longest=1))
-    assert len(tokens(iterations)) == 64 - length and iterations[-1].stop == "context"
-    assert length > 61 or len(proposed(iterations[1])) == 63 - length
-
-
-def test_a_number_that_went_bad_is_never_proposed(numbers):
-    file = numbers / "tokens.npy"
-    content = bytearray(file.read_bytes())
-    # The token 5, of two bytes; the last two are the end's.
-    content[-2 * (VOCABULARY + 1) + 2 * 5 + 1] = 0xEE
-    file.write_bytes(content)
-    iterations = list(rest(counting_engine(), [1], numbers, max_new_tokens=10))
-    assert [node.token for node in proposed(iterations[1])] == [3, 4]
-    assert tokens(iterations) == list(range(2, 12))

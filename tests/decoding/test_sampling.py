@@ -43,19 +43,6 @@ def test_noise_depends_on_seed_position_and_stream_alone():
     assert all(not torch.equal(noise(1, 2, 50), other) for other in others)
 
 
-@pytest.mark.thorough
-def test_draws_have_the_distribution():
-    logits = LOGITS[0, :12]
-    sampling = Sampling(temperature=1.2, top_k=9)
-    p = filtered(tempered(logits[None], 1.2), top_k=9, top_p=1.0)[0]
-    for vary in ("seed", "position"):
-        drawn = Counter(
-            (draw(logits, n if vary == "position" else 7, sampling._replace(seed=n if vary == "seed" else 7)).token,)
-            for n in range(10_000)
-        )
-        assert chi_square(drawn, {(token,): float(p[token]) for token in range(12)}) > 0.001
-
-
 def test_the_best_scores_are_draws_without_replacement():
     q = torch.tensor([[0.5, 0.3, 0.2]], dtype=torch.float64)
     pairs = Counter()

@@ -23,14 +23,6 @@ def test_a_run_of_tokens():
     assert run_of(0.5, np.array([3, 0])).tolist() == [1.875, 1]
 
 
-def test_tokens_at_the_ends():
-    # Nothing hits: one token a forward. All accepted: every iteration brings a whole sequence.
-    assert parallel_tokens(0.5, 0.0, 4) == 1
-    assert parallel_tokens(1.0, 0.9999999, 4) == pytest.approx(4, rel=1e-3)
-    # L = 1: a hit saves nothing, because its only token is the iteration's own.
-    assert parallel_tokens(0.7, 0.8, 1) == 1
-
-
 def simulated(alpha, beta, length, *, iterations=200_000):
     """Tokens an iteration of sequences whose tokens are accepted by chance."""
     draw = random.Random(0).random

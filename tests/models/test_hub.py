@@ -4,6 +4,8 @@ import hashlib
 import json
 import time
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -13,31 +15,29 @@ from duoviz.decoding.forward import Stopped
 from duoviz.errors import UserError
 from duoviz.models import hub
 from duoviz.models.files import find_files
-from tests import stand_in
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-class Hub(stand_in.Handler):
+class Hub(BaseHTTPRequestHandler):
     """The parts of the hub's API that a snapshot asks for.
 
     repos: files by model id. gated: ids that need a token. counted: how many numbers the hub says that a model has.
     cut: send only so many bytes of a large file, then close the connection. asked: the paths of all requests for files.
     """
 
+    protocol_version = "HTTP/1.1"
     repos: dict = {}
     gated: set = set()
     counted: dict = {}
     cut: int | None = None
     asked: list = []
 
-    def do_HEAD(self):
-        self.answer(body=False)
+    def log_message(self, *arguments):
+        pass
 
     def do_GET(self):
-        self.answer(body=True)
-
-    def answer(self, *, body):
+        body = self.command == "GET"
         path = self.path.split("?")[0].strip("/")
         if path.startswith("api/models/"):
             owner, name, what = [*path.split("/")[2:], "revision"][:3]
@@ -50,6 +50,8 @@ class Hub(stand_in.Handler):
             return self.reply(503, b"")
         etag = hashlib.sha256(content).hexdigest()
         self.reply(200, content, body=body, ETag=f'"{etag}"', **{"X-Repo-Commit": COMMIT})
+
+    do_HEAD = do_GET
 
     def about(self, model, what):
         """The model, or what lies in it."""
@@ -68,7 +70,11 @@ class Hub(stand_in.Handler):
     def reply(self, status, content, *, body=True, **headers):
         if body and self.cut is not None and len(content) > self.cut:
             self.close_connection = True
-        super().reply(status, content, most=self.cut if body else 0, **headers)
+        self.send_response(status)
+        for name, value in {"Content-Length": len(content), **headers}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(content[: self.cut if body else 0])
 
 
 WEIGHTS = bytes(range(256)) * 400
@@ -86,11 +92,15 @@ def serve(tmp_path, monkeypatch):
 
     @contextmanager
     def served(**state):
-        with stand_in.serving(Hub, **({"asked": [], "repos": {"them/model": MODEL}} | state)) as server:
-            monkeypatch.setattr(constants, "ENDPOINT", server.address)
-            template = server.address + "/{repo_id}/resolve/{revision}/{filename}"
+        handler = type("Serving", (Hub,), {"asked": [], "repos": {"them/model": MODEL}} | state)
+        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            address = f"http://127.0.0.1:{server.server_port}"
+            Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+            monkeypatch.setattr(constants, "ENDPOINT", address)
+            template = address + "/{repo_id}/resolve/{revision}/{filename}"
             monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-            yield server
+            yield handler
+            server.shutdown()
 
     return served
 

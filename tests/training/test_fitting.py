@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from duoviz.decoding.acceptance_table import EDGES, FILE, LONGEST_MATCH, PLACES, RANKS, fitted_table
+from duoviz.decoding.acceptance_table import FILE, LONGEST_MATCH, PLACES, fitted_table
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
 from duoviz.training import fitting
 from duoviz.training.corpus import Row
-from duoviz.training.fitting import LARGEST_WEIGHT, assumed, count_copies, fit_chances, fit_copying, fit_weight, shares
+from duoviz.training.fitting import LARGEST_WEIGHT, assumed, count_copies, fit_chances, fit_copying, fit_weight
 from tests.models.folders import loaded
 from tests.weights import tiny_decoder
 
@@ -51,13 +51,6 @@ def test_a_draft_that_is_the_target_is_always_right(target_folder, tested, tmp_p
     assert all(max(table[0]) > 0.9 for table in found.drafted)
     (tmp_path / FILE).write_text(json.dumps(vars(found)))
     assert fitted_table(tmp_path) == found
-
-
-def test_few_tokens_lean_towards_their_probability():
-    counts = np.zeros((RANKS, len(EDGES), 2))
-    counts[0, 3, 1] = 1
-    found = np.array(shares(counts, 0.2))
-    assert found[0, 3] == round((1 + 8 * 0.2) / 9, 4) and (found[1:] == 0.2).all()
 
 
 @pytest.mark.parametrize(

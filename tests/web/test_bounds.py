@@ -123,11 +123,3 @@ def test_no_value_of_any_argument_takes_much(page, usual, name):
             wait([pool.submit(page.call, function, 0, value) for _ in range(4)])
     # Two of the four are read at a time.
     assert page.peak() - held < 2 * GROWTH and page.log.stat().st_size - log < 100_000
-
-
-def test_what_is_refused_leaves_nothing_behind(page):
-    """After all of the above: what is not held is not kept."""
-    before = page.process.memory_info().rss
-    for function in page.functions:
-        page.call(function, 0, VALUES["many keys"])
-    assert page.process.memory_info().rss - before < GROWTH * 1e6 / 4

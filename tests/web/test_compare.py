@@ -139,18 +139,6 @@ def test_a_comparison_has_one_place_in_the_line_and_one_time_and_its_end_keeps_w
     assert not lane_events(events, "DuoDecoding") and result["verdict"] is None and result["sentences"] == []
 
 
-def test_each_stop_button_ends_its_own_tabs_job(hardware, endless):
-    page = functions(hardware)
-    race = page["race"](visitor("ann"), **sent(first_method=endless))
-    next(race)
-    (job,) = hardware.queue.jobs
-    page["stop"](visitor("ann")), page["stop_race"](visitor("ben"))
-    assert not job.stop.is_set()
-    page["stop_race"](visitor("ann"))
-    assert job.stop.is_set()
-    race.close()
-
-
 def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
     page = functions(hardware)
     earlier = page["race"](visitor("ann"), **sent(first_method=endless))

@@ -1,37 +1,13 @@
 """What lessons may name, and the lessons that come along."""
 
 import itertools
-import re
 from collections import defaultdict
 
-from duoviz.decoding import METHODS
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
-from duoviz.web.front import SOURCES
 from duoviz.web.lessons import figures
-from duoviz.web.lessons.course import FRONT_FIELDS, read_course, read_traces
-from duoviz.web.lessons.facts import ITERATION, Facts
-from duoviz.web.lessons.figures import FIGURES
-from duoviz.web.lessons.iterations import CONDITIONS, FIGURE_MARKS, MARKS, MEASURES, PARTS
-from duoviz.web.lessons.page import PAGE_FIELDS, QUESTION_FIELDS
-from duoviz.web.lessons.text import FORMS
-
-
-def test_what_lessons_may_name_is_what_the_page_draws():
-    drawn = re.search(
-        r"export const FIGURES = \{(.*?)\};", (SOURCES / "learn" / "figures.js").read_text(encoding="utf-8"), re.DOTALL
-    ).group(1)
-    assert {name.strip().strip('"') for name in re.findall(r"([\w ]+|\"[\w ]+\"):", drawn)} == set(FIGURES)
-
-
-def test_the_readme_names_the_whole_vocabulary():
-    told = (LESSONS / "README.md").read_text(encoding="utf-8")
-    fields = {*FRONT_FIELDS, *PAGE_FIELDS, *(name for names in QUESTION_FIELDS.values() for name in names)}
-    for words in (CONDITIONS, MEASURES, PARTS, MARKS, FIGURES, FIGURE_MARKS, QUESTION_FIELDS, fields):
-        assert {word for word in words if f"`{word}`" not in told} == set()
-    traces = read_traces(TRACES, [])
-    names = {*FORMS, *ITERATION, *Facts(traces, "vanilla").names} - {*METHODS, *traces["vanilla"]["header"]}
-    assert {name for name in names if not re.search(rf"`{name}(\(\w?\))?`", told)} == set()
+from duoviz.web.lessons.course import read_course, read_traces
+from duoviz.web.lessons.facts import Facts
 
 
 def test_the_figure_of_the_cache_agrees_with_the_next_iteration():

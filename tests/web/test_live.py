@@ -9,10 +9,12 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.web.app import build_app
+from duoviz.web.front import methods_json
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import settings_from
+from tests.toy import TOY
 from tests.until import wait_until
-from tests.web.visits import SENT, functions, visitor
+from tests.web.visits import SENT, events_of, functions, start, visitor
 
 
 def test_the_page_sends_numbers_as_floats_and_text():
@@ -94,16 +96,17 @@ def test_mistakes_are_told_in_the_page(page):
     assert event["type"] == "error" and event["message"].startswith("Temperature: enter 0 (greedy)")
 
 
-def test_what_a_small_target_is_good_for(page):
-    small = page["show_small"]
-    assert small("embedded")["visible"] and not small("SmolLM2-1.7B")["visible"] and not small(None)["visible"]
-    larger = small("embedded-as-llama-2-7b")
-    assert larger["visible"] and "the words are no better" in larger["value"]
-
-
 def test_the_page_begins_with_the_pair_that_its_owner_chose(shared_hardware, monkeypatch):
     monkeypatch.setenv("DUOVIZ_PAIR", "embedded-as-360m")
     blocks = build_app(shared_hardware).blocks.values()
     assert {block.value for block in blocks if getattr(block, "label", "") == "Models"} == {"embedded-as-360m"}
     (about,) = (block.value for block in blocks if block.elem_id == "small-target")
     assert about.startswith("Each pass takes what a larger model's takes")
+
+
+def test_a_method_that_a_test_adds_is_on_the_page(hardware, monkeypatch):
+    monkeypatch.setitem(METHODS, TOY.id, TOY)
+    assert events_of(hardware, start(hardware, method=TOY.id))[-1]["type"] == "end"
+    told, *updates = functions(hardware)["show"](TOY.id)
+    assert told["info"] == TOY.about and sum(each["visible"] for each in updates) == len(TOY.settings)
+    assert json.loads(methods_json())[TOY.id]["proposers"][0]["origin"] == "said again"

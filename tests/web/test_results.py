@@ -259,13 +259,6 @@ def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
     assert len(drawn[0]) == page.MOST
 
 
-def test_what_reads_and_draws_takes_turns(hardware):
-    mine = [each for each in build_app(hardware).fns.values() if getattr(each.fn, "__module__", "") == page.__name__]
-    drawing = [each for each in mine if each.name in ("show", "open_part", "take_in")]
-    assert len(drawing) == 6
-    assert {(each.concurrency_id, each.concurrency_limit) for each in drawing} == {("results", 1)}
-
-
 def test_folders_of_strangers_have_names_that_a_page_can_show_and_replace_nothing(finished, tmp_path):
     zip_of(copied(finished), tmp_path / "recorded" / "then.zip")
     for name in ("then (recorded)", "=1+1", b"\xff".decode(errors="surrogateescape")):
@@ -276,16 +269,6 @@ def test_folders_of_strangers_have_names_that_a_page_can_show_and_replace_nothin
     found = available(recorded_only=False)
     assert set(found) == {"then (recorded)", "mine", "then _recorded_", "_1+1", "_"}
     assert found["then (recorded)"].name == "then.zip" and json.dumps(list(found)).encode()
-
-
-def test_a_link_in_a_folder_is_told_and_not_saved(lab, finished, tmp_path):
-    path = copied(finished)
-    for name in ("report.html", "plan.json"):
-        (path / name).unlink()
-        (path / name).symlink_to(tmp_path)
-        assert f"{name}: remove it." in by_id(lab["show"](["mine"], ""))["lab-status"]
-    for update in (lab["look"](["mine"]), lab["open_part"](["mine"], "table-1")):
-        assert "plan.json: remove it." in by_id(update)["lab-status"]
 
 
 def test_only_what_came_along_is_shown_as_it_was_kept(lab, finished):
