@@ -14,7 +14,6 @@ from duoviz.decoding.settings import Settings
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import Plan
 from duoviz.lab.results import opened
-from duoviz.models import embedded
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
 from tests.tiny import change_pair, tiny_engine
@@ -74,33 +73,6 @@ def send_report(pipe: Connection) -> None:
 def report_on_one_core(pipe: Connection, core: int) -> None:
     os.sched_setaffinity(0, {core})
     send_report(pipe)
-
-
-def convert(pipe: Connection, digest: str) -> None:
-    """Fetch and convert a gguf of this sha256, and hang while its weights are unpacked."""
-
-    def hang_in_the_middle(fraction: float, text: str) -> None:
-        if text.startswith("Unpacking"):
-            tell_and_hang(pipe)
-
-    embedded.GGUF_SHA256 = digest
-    embedded.embedded_target(hang_in_the_middle)
-
-
-def convert_when_told(pipe: Connection) -> None:
-    """Convert what takes no time to fetch: tells that it asks for the model, and waits where it converts it."""
-
-    def ask(fraction: float, text: str) -> None:
-        if fraction == 0:
-            pipe.send("asks")
-
-    def convert(gguf: Path, folder: Path, progress: embedded.Progress) -> None:
-        pipe.send("converts")
-        pipe.recv()
-        (folder / "model.safetensors").write_bytes(b"weights")
-
-    embedded.fetch_gguf, embedded.convert_gguf = (lambda scratch, progress: scratch / "model.gguf"), convert
-    embedded.embedded_target(ask)
 
 
 def measure(pipe: Connection, plan: Plan, path: Path, answers: int) -> None:

@@ -320,7 +320,7 @@ def test_hardware_that_must_be_paid_for(there, hub, project, capsys):
         ("whoami", JSONDecodeError("not JSON", "<html>Log in", 0), "The Space could not be sent ("),
         ("space_info", (503, "Down"), "The hub answered with error 503 (Down): wait a while, and run the same"),
         ("create_repo", (400, "Bad\nname."), "The hub answered with error 400 (Bad name): wait"),
-        ("create_commit", ValueError("Invalid metadata in README.md."), "The Space could not be sent (Invalid metadata in"),
+        ("create_commit", ValueError("Invalid metadata in README.md."), "The Space could not be sent (Invalid"),
         ("create_commit", OSError("cut"), "The Space could not be sent (cut): check the network, and run the same"),
     ],
 )

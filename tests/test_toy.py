@@ -5,10 +5,9 @@ import sys
 
 import pytest
 
-from duoviz import commands, runner
+from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
@@ -19,17 +18,13 @@ from duoviz.options import parser
 from duoviz.trace.explanation import explain
 from duoviz.trace.exports import perfetto_events
 from duoviz.trace.reading import checked_trace
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 from tests.toy import TOY
 
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch):
     monkeypatch.setitem(METHODS, TOY.id, TOY)
-
-
-def trace_of(method):
-    return runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=24)))
 
 
 def test_the_command_line(monkeypatch, capsys):
@@ -47,7 +42,10 @@ def test_the_command_line(monkeypatch, capsys):
 
 
 def test_the_trace_its_exports_and_the_sentences():
-    trace, vanilla = trace_of("again"), trace_of("vanilla")
+    trace, vanilla = (
+        traced(tiny_engine(), "again", max_new_tokens=24),
+        traced(tiny_engine(), "vanilla", max_new_tokens=24),
+    )
     assert [token["id"] for step in trace["iterations"] for token in step["committed"]] == [
         token["id"] for step in vanilla["iterations"] for token in step["committed"]
     ]
@@ -57,7 +55,7 @@ def test_the_trace_its_exports_and_the_sentences():
 
 
 def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch):
-    trace = trace_of("again")
+    trace = traced(tiny_engine(), "again", max_new_tokens=24)
     monkeypatch.delitem(METHODS, "again")
     trace = json.loads(json.dumps(trace))
     assert checked_trace(trace, "toy")["header"]["method"] == "again"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import torch
 
+from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import ROW_COUNTS, CostModel, Costs
 from duoviz.decoding.drafter import Drafter
@@ -142,6 +143,13 @@ def run(
     plan = make_plan(engine, METHODS[method], "&", settings, stopped=stopped)
     limit = length_limit(len(prompt_ids), settings.max_new_tokens, plan.target.context_limit)
     return decode(replace(plan, prompt_ids=tuple(prompt_ids), length_limit=limit))
+
+
+def traced(
+    engine: Engine, method: str = "duodecoding", prompt: str = "hello", *, raw: bool = False, **settings
+) -> dict:
+    """The trace of a run with these settings."""
+    return runner.collect(runner.stream(engine, method, prompt, Settings(**settings), raw=raw))
 
 
 def made_up_costs(target: Sequence[float], draft: Sequence[float]) -> CostModel:

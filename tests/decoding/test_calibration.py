@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from duoviz import runner
 from duoviz.decoding import calibration
 from duoviz.decoding import engine as engine_module
 from duoviz.decoding.calibration import calibrate, costs_file, measure_target, recall_costs, remember_costs
@@ -15,8 +14,7 @@ from duoviz.decoding.costs import ROW_COUNTS, Costs
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Span
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.settings import Settings
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 
 
 def calibrated(engine, *, beside=True, **options):
@@ -94,7 +92,7 @@ def test_measured_once_and_remembered(unmeasured, monkeypatch):
 def test_what_a_run_has_shown_is_remembered(unmeasured):
     placement = placement_of(unmeasured)
     before = unmeasured.known_costs(placement).target.count
-    runner.collect(runner.stream(unmeasured, "duodecoding", "hello", Settings(max_new_tokens=30)))
+    traced(unmeasured, max_new_tokens=30)
     kept = json.loads(costs_file(unmeasured.pair, placement).read_text())["target"]
     assert kept["count"] > before and kept["seen"] > 0
     assert kept["table"][0] == pytest.approx(unmeasured.costs(placement).model.target[0])
@@ -108,7 +106,7 @@ def test_each_way_is_kept_apart(unmeasured):
 
 def test_where_nothing_can_be_written_runs_go_on(unmeasured, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", "/dev/null/nowhere")
-    assert runner.collect(runner.stream(unmeasured, "duotree", "hello", Settings(max_new_tokens=9)))["end"]["text"]
+    assert traced(unmeasured, "duotree", max_new_tokens=9)["end"]["text"]
 
 
 def change(file, side, name, value):

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from duoviz import runner
 from duoviz.decoding.costs import LATELY, ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
-from duoviz.decoding.settings import Settings
 from tests.decoding.made_costs import LONG, SHORT, costs
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 
 SECONDS = np.array([0.016, 0.0165, 0.018, 0.025, 0.045, 0.088])
 
@@ -83,19 +81,6 @@ def test_an_entry_that_was_measured_wrong_is_put_right_by_its_own_forwards():
     assert error(estimate, slice(4)) < 0.08
 
 
-def test_beyond_the_longer_context_times_go_on_as_they_were_seen_to():
-    """Each token before a forward makes it longer by the same; most forwards come after more than two thousand."""
-    learned, noise = Costs(), np.random.default_rng(0)
-
-    def seconds(context):
-        return 0.015 + 5e-6 * context
-
-    for context in noise.choice([100, 800, 2200, 2600], 400):
-        learned.observe([Forward(1, int(context), seconds(context) * float(np.exp(noise.normal(0, 0.03))))], [])
-    for context in (64, 1000, 2500):
-        assert learned.model.target_time(1, context) == pytest.approx(seconds(context), rel=0.05)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_twenty_forwards_after_a_long_text_say_what_all_cost_there(seed):
     learned, noise = Costs(), np.random.default_rng(seed)
@@ -111,26 +96,12 @@ def test_twenty_forwards_after_a_long_text_say_what_all_cost_there(seed):
         assert learned.model.target_time(rows, 3900) == pytest.approx(seconds(rows, 3900), rel=0.08)
 
 
-def test_an_entry_far_below_what_can_be_measured_is_not_thrown_to_infinity():
-    estimate = begun()
-    estimate.logs[0] = [-30.0] * len(ROW_COUNTS)
-    for seconds in (0.1, 0.01, 0.1):
-        estimate.observe(Forward(4, SHORT, seconds))
-    assert max(abs(entry + 30.0) for entry in estimate.logs[0]) < 1
-
-
-def test_prompts_and_times_that_cannot_be_say_nothing():
-    learned = Costs()
-    learned.observe([Forward(400, SHORT, 9.0), Forward(1, SHORT, 0.0)], [Forward(17, SHORT, 1.0)])
-    assert learned.target.count == learned.draft.count == 0
-
-
 @pytest.mark.parametrize("method", ["vanilla", "speculative", "duodecoding", "duotree"])
 def test_every_forward_of_a_run_is_learnt_from(method, tmp_path, monkeypatch):
     monkeypatch.setenv("DUOVIZ_CACHE", str(tmp_path))
     engine = tiny_engine()
     engine.kept_costs.clear()
-    trace = runner.collect(runner.stream(engine, method, "hello", Settings(max_new_tokens=40)))
+    trace = traced(engine, method, max_new_tokens=40)
     measured = len(ROW_COUNTS) if method != "vanilla" else 0
     forwards = sum(learned.target.count for learned in engine.kept_costs.values()) - measured
     assert len(trace["iterations"]) - 2 <= forwards <= len(trace["iterations"]) - 1

@@ -105,6 +105,17 @@ def test_nothing_more_than_the_budget_is_checked():
         assert max(len(proposed(iteration)) for iteration in iterations) == budget
 
 
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_perfect_draft_is_never_refused(temperature):
+    """At each depth it draws with the noise that the target meets there."""
+    engine = tiny_engine(noise=0.0)
+    give_costs(engine, made_up_costs([1.0] * 6, [0.01] * 8))
+    settings = Settings(max_new_tokens=60, temperature=temperature, tree_children=1)
+    nodes = [node for iteration in run(engine, "duotree", PROMPTS[0], settings) for node in iteration.checked]
+    drafted = [node for node in nodes if node.source == "draft"]
+    assert len(drafted) > 30 and not any(node.status == "rejected" for node in drafted)
+
+
 def test_a_perfect_draft_is_trusted_and_a_useless_one_is_left_alone():
     perfect, useless = (
         list(run(tiny_engine(noise=noise), "duotree", PROMPTS[0], Settings(max_new_tokens=60))) for noise in (0, 9)

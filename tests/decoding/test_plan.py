@@ -10,7 +10,7 @@ from duoviz.decoding.vanilla import VANILLA
 from duoviz.errors import UserError
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
-from tests.tiny import GivenCosts, change_pair, give_costs, tiny_engine
+from tests.tiny import GivenCosts, change_pair, give_costs, tiny_engine, traced
 
 
 def apart(**options):
@@ -25,8 +25,8 @@ def test_the_way_is_decided_once_and_the_header_says_it(method, overlap, monkeyp
     tiny, asked, placement_of = apart(), [], plan.placement_of
     give_costs(tiny, costs(0.02, 0.01))
     monkeypatch.setattr(plan, "placement_of", lambda *arguments: asked.append(placement_of(*arguments)) or asked[-1])
-    settings = Settings(max_new_tokens=8, overlap=overlap, cores="target", rest_datastore=store)
-    header = runner.collect(runner.stream(tiny, method, "hello", settings))["header"]
+    settings = {"overlap": overlap, "cores": "target", "rest_datastore": store}
+    header = traced(tiny, method, max_new_tokens=8, **settings)["header"]
     (placement,) = asked
     assert placement.beside == (METHODS[method].parallel or (method == "duotree" and overlap == "beside"))
     assert placement.cores == tiny.pair.cores.target and header["can_overlap"] == placement.beside

@@ -41,15 +41,6 @@ def test_what_stood_earlier_hangs_on_the_root_at_once():
     assert bare(text=text, trees=False).nodes == []
 
 
-def test_no_node_lies_below_the_room():
-    tree = grown(deepest=1)
-    tree.add_chain([5, 8, 11], matched(4))
-    assert {node.depth for node in tree.nodes} == {1} and tree.waiting() == []
-    empty = bare(deepest=0)
-    empty.expand(-1, [5], [0.9])
-    assert empty.nodes == [] and empty.waiting() == []
-
-
 def test_only_what_hangs_on_forwarded_nodes_waits():
     tree = bare()
     tree.add_chain([5, 8, 11], matched(4))

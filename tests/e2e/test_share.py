@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,7 +9,7 @@ import gradio
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import download, is_at, move_to, press, start_endless
+from tests.e2e.pages import download, is_at, move_to, press
 from tests.e2e.test_frame import serving
 
 # What another page loads for <gradio-app>.
@@ -151,28 +150,6 @@ def test_in_place_of_gradios_element_in_another_page_stands_the_frame_to_copy(pa
         expect(page.locator("gradio-app")).to_be_hidden()
         page.set_content(frame.text_content())
         expect(prompt(page.frame_locator("iframe"))).to_be_visible()
-
-
-def test_a_link_says_when_a_run_is_in_the_way_and_starts_its_own_though_that_is_still_ending(page, site, monkeypatch):
-    batches, over, released = site.hardware.batches, threading.Event(), threading.Event()
-
-    def slow_to_end(job):
-        yield from batches(job)
-        over.set()
-        released.wait(60)
-
-    monkeypatch.setattr(site.hardware, "batches", slow_to_end)
-    start_endless(page, site.url)
-    follow(page, "#prompt=Another&method=vanilla&autoplay=1")
-    expect(message(page)).to_contain_text("A run is in progress: start this one when it ends.")
-    expect(prompt(page)).to_have_value("Another")
-    page.locator("#stop").click()
-    expect(page.locator(".dv-message")).to_have_text("Stopped.")
-    assert over.wait(60)
-    follow(page, "#prompt=A+third&method=vanilla&max_new_tokens=3&autoplay=1")
-    expect(prompt(page)).to_have_value("A third")
-    released.set()
-    is_at(live(page), iterations=3)
 
 
 CONTROLS = {

@@ -67,46 +67,6 @@ def test_all_that_matters_is_on_one_screen_and_grows_with_it(stage):
     assert sizes == sorted(sizes, key=lambda size: size[2]) and sizes[2][2] > 1.4 * sizes[0][2]
 
 
-# With the longest that the figures may have to say: those that lie over another one.
-COLLIDING = """() => {
-  const longest = {ttft: "12.34 s", took: "1234 ms", tps: "1234.5", acceptance: "100 %"};
-  const all = [...document.querySelectorAll(".dv-numbers :is(.dv-number-value, .dv-number-label, .dv-run-vanilla)")];
-  for (const each of all) if (each.dataset.number) each.textContent = longest[each.dataset.number] ?? "0.123";
-  const boxes = all.filter((each) => each.checkVisibility()).map((each) => {
-    const range = document.createRange();
-    range.selectNodeContents(each);
-    return range.getBoundingClientRect();
-  });
-  const meet = (one, other) => one.left < other.right - 1 && other.left < one.right - 1
-    && one.top < other.bottom - 4 && other.top < one.bottom - 4;
-  return boxes.filter((one, at) => boxes.slice(at + 1).some((other) => meet(one, other))).length;
-}"""
-
-
-def test_figures_never_collide(stage):
-    for _ in ("open", "folded"):
-        stage.get_by_role("button", name="Details").click()
-        for width in (390, 950, 1100, 1280, 1920):
-            stage.set_viewport_size({"width": width, "height": 800})
-            settle(stage)
-            assert not stage.evaluate(COLLIDING) and fits(stage), width
-
-
-def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage):
-    stage.set_viewport_size({"width": 1280, "height": 800})
-    settle(stage)
-    assert stage.evaluate("document.documentElement.scrollHeight") <= 800
-    assert stage.locator("footer:visible").count() == 0
-    for menu in stage.locator("#visualizer .dv-menu").all():
-        menu.locator("summary").click()
-        settle(stage)
-        panel = menu.locator(".dv-panel").bounding_box()
-        assert panel["y"] + panel["height"] <= 800
-        menu.locator("summary").click()
-    family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
-    assert family.startswith("Inter")
-
-
 def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):
     root, prompt = stage.locator(":root[data-present]"), stage.locator("#prompt textarea")
     begin, end = [stage.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
@@ -207,18 +167,3 @@ def test_details_are_folded_until_asked_for_and_then_kept_linked_and_presented(s
     stage.goto(f"{site.url}#details=1")
     expect(opened).to_have_count(1)
     stage.goto("about:blank")
-
-
-def test_phi_compares_with_vanilla_on_the_same_prompt_which_is_one_press_away(stage, site):
-    open_live(stage, site.url)
-    set_tokens(stage, 20)
-    stage.locator("#method").get_by_text("PLD", exact=True).click()
-    stage.locator("#generate").click()
-    is_at(stage.locator("#visualizer .dv"), state="done")
-    expect(stage.locator("[data-number=phi]")).to_be_hidden()
-    stage.locator(".dv-run-vanilla").click()
-    expect(stage.locator(".dv-method")).to_have_text("Large model alone")
-    expect(stage.locator(".dv-message")).to_contain_text("PLD, on the same prompt, was")
-    stage.locator("#method").get_by_text("PLD", exact=True).click()
-    stage.locator("#generate").click()
-    expect(stage.locator("[data-number=phi]")).to_have_text(re.compile(r"\d"))

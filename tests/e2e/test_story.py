@@ -185,18 +185,6 @@ def test_a_link_opens_it_at_a_stop_and_presented_each_stop_waits_for_whoever_pre
         expect(story).to_be_visible()
 
 
-def test_a_link_to_a_run_does_not_open_it_and_a_run_takes_its_place(browser, shipped):
-    with first_visit(browser, shipped, "#method=vanilla&max_new_tokens=4000&autoplay=1") as page:
-        is_at(page.locator("#visualizer .dv"), state="running")
-        expect(page.locator(".dv-story")).to_be_hidden()
-        press(page, "How it works")
-        stop_at(page, 1)
-        expect(page.locator("#stop")).to_be_visible()
-        page.locator("#prompt textarea").press("Enter")
-        expect(page.locator(".dv-story")).to_be_hidden()
-        page.locator("#stop").click()
-
-
 STILL = "document.querySelector('.dv-story').getAnimations({ subtree: true }).length === 0"
 OVERFLOWS = """() => {
   const nodes = [document.documentElement, ...document.querySelectorAll(".dv-first, .dv-story, .dv-story-figure")];

@@ -7,10 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from duoviz import runner
 from duoviz.decoding.drafter import Drafter
-from duoviz.decoding.placement import Placement
-from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.lab.bench import bench, jobs_of, lengths, seconds_left, verdict
 from duoviz.lab.machine import environment
@@ -20,7 +17,7 @@ from duoviz.lab.rows import key
 from tests.children import measure
 from tests.lab.asked import QUESTIONS, TOKENS
 from tests.starts import start
-from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine
+from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine, traced
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
 
@@ -68,25 +65,9 @@ def test_a_second_turn_is_asked_with_the_first_answer_in_the_conversation(finish
     row = next(row for row in load(finished).rows if key(row) == (DUO, 1, 0))
     first, second = row["measured"]
     engine, text = tiny_engine(), "tell me" + row["choices"][0]["turns"][0] + "and now?"
-    alone = runner.collect(runner.stream(engine, "vanilla", text, Settings(max_new_tokens=TOKENS)))
+    alone = traced(engine, "vanilla", text, max_new_tokens=TOKENS)
     assert second["prompt_tokens"] == alone["header"]["prompt_tokens"] > first["prompt_tokens"]
     assert second["token_ids"] == [token["id"] for each in alone["iterations"] for token in each["committed"]]
-
-
-@pytest.mark.thorough
-def test_results_hold_the_costs_that_the_run_has_shown(questions, tmp_path):
-    engine = tiny_engine()
-    engine.kept_costs.clear()
-    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
-    with opened(tmp_path) as folder:
-        steps = bench(engine, plan, folder)
-        next(steps), next(steps)
-        begun = json.loads((tmp_path / "environment.json").read_text())
-        assert list(steps)
-    begun, kept = (held["costs"]["in turn"]["target"][0][0] for held in (begun, load(tmp_path).environment))
-    # The mean over the run, which began with what was measured and ended with what is known now.
-    last = engine.costs(Placement(False, engine.pair.cores.all)).model.target[0][0]
-    assert kept != begun and 0.2 * min(begun, last) < kept < 5 * max(begun, last)
 
 
 def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_back(questions, tmp_path):

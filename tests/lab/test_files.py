@@ -9,8 +9,7 @@ import pytest
 
 from duoviz.__main__ import main
 from duoviz.errors import UserError
-from duoviz.lab import results
-from duoviz.lab.files import plain_name, write_atomically
+from duoviz.lab.files import plain_name
 from duoviz.lab.results import load, opened, zipped
 from duoviz.lab.shipping import ship
 
@@ -86,24 +85,6 @@ def test_what_else_lies_in_a_folder_is_not_packed(folder, tmp_path):
     assert {f"mine/{name}" for name in (*READ, *MADE)} <= set(names)
     assert not [name for name in names if "extra" in name or "pipe" in name or "part" in name or "deeper" in name]
     assert load(folder).rows and (tmp_path / "secret").read_text() == "secret"
-
-
-def test_what_is_written_does_not_follow_a_link(tmp_path):
-    (tmp_path / "secret").write_text("secret")
-    (tmp_path / "report.html.part").symlink_to(tmp_path / "secret")
-    write_atomically(tmp_path / "report.html", "new")
-    assert (tmp_path / "secret").read_text() == "secret"
-    assert (tmp_path / "report.html").read_text() == "new" and not (tmp_path / "report.html").is_symlink()
-
-
-def test_a_lock_that_is_a_link_is_not_followed(folder, tmp_path):
-    (tmp_path / "secret").write_text("secret")
-    (folder / results.LOCK).unlink(missing_ok=True)
-    (folder / results.LOCK).symlink_to(tmp_path / "secret")
-    assert not results.is_being_written(folder)
-    with pytest.raises(UserError, match="cannot be written: "), opened(folder):
-        pass
-    assert (tmp_path / "secret").read_text() == "secret"
 
 
 @pytest.mark.parametrize(

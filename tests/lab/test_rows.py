@@ -2,19 +2,13 @@
 
 import pytest
 
-from duoviz import runner
-from duoviz.decoding.settings import Settings
 from duoviz.lab.rows import BEYOND, measured, needed_k, time_parts
-from tests.tiny import tiny_engine
-
-
-def trace_of(method, **settings):
-    return runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=60, **settings)))
+from tests.tiny import tiny_engine, traced
 
 
 @pytest.mark.parametrize("method", ["vanilla", "speculative", "prompt_lookup", "duodecoding"])
 def test_one_entry_an_iteration_and_times_that_add_up(method):
-    trace = trace_of(method)
+    trace = traced(tiny_engine(), method, max_new_tokens=60)
     kept = measured(trace)
     arrays, wall = kept["iterations"], trace["end"]["wall"]
     assert {len(values) for values in arrays.values()} == {len(trace["iterations"])}
@@ -43,7 +37,7 @@ def test_the_needed_k_is_the_rank_of_the_targets_token_among_the_first_tokens():
     ranks = {("hit", 7): 1, ("hit", 5): 3, ("miss", 2): 4, ("miss", 11): BEYOND, ("rejection", 7): None}
     assert {case: needed_k(iteration(*case)) for case in ranks} == ranks
     assert needed_k(iteration("hit", 7, theta=None)) is None
-    for each in trace_of("duodecoding")["iterations"]:
+    for each in traced(tiny_engine(), max_new_tokens=60)["iterations"]:
         if each["verdict"]["outcome"] == "hit" and each["theta"] is not None:
             assert needed_k(each) == each["verdict"]["sequence"]
 

@@ -20,7 +20,7 @@ from duoviz.lab.shipping import kept_view, ship, shipped, view_of
 from duoviz.lab.tasks import ALL_TASKS
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.app import ROOT
-from tests.release.pages import BEGIN, END, results_page, summary, with_speeds
+from tests.release.pages import BEGIN, END, results_page, summary
 from tests.release.sitting import LARGER, NAME, put
 
 SHIPPED = sorted((FOLDER.parent / "results").glob("*.zip"))
@@ -143,11 +143,6 @@ def lines_of(text):
 def test_mistakes_are_told_before_anything_is_written(finished, tmp_path, capsys, results, name, sentence):
     assert main(["ship", results or str(finished), "--name", name, "--out", str(tmp_path / "out")]) == 1
     assert sentence in capsys.readouterr().err and not (tmp_path / "out").exists()
-
-
-def test_a_page_without_a_place_for_the_table_is_told(finished):
-    with pytest.raises(shipping.UserError, match="has no place for the table"):
-        with_speeds("no markers", load(finished))
 
 
 def test_a_run_that_goes_on_is_not_shipped(finished, tmp_path):

@@ -6,14 +6,13 @@ import torch
 import transformers as hf
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from duoviz import runner, runs
+from duoviz import runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.models.files import look_into
 from duoviz.models.load import load_model
-from tests.tiny import give_costs, tiny_engine
+from tests.tiny import give_costs, tiny_engine, traced
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
 TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
@@ -74,8 +73,5 @@ def ready(pair):
 
 def texts(engine, prompt, *, tokens=8):
     """The token ids that vanilla and DuoDecoding write."""
-    settings = Settings(max_new_tokens=tokens)
-    return [
-        runs.summary(runner.collect(runner.stream(engine, method, prompt, settings)))["token_ids"]
-        for method in ("vanilla", "duodecoding")
-    ]
+    methods = ("vanilla", "duodecoding")
+    return [runs.summary(traced(engine, method, prompt, max_new_tokens=tokens))["token_ids"] for method in methods]

@@ -6,11 +6,11 @@ import pytest
 import torch
 import transformers as hf
 
-from duoviz import runner, runs
+from duoviz import runs
 from duoviz.decoding import METHODS
-from duoviz.decoding.settings import Settings
 from duoviz.models.load import load_pair
 from tests.models.folders import TEXT, folder, ready
+from tests.tiny import traced
 
 CONTEXT = 52
 TINY = dict(vocab_size=60, hidden_size=64, num_hidden_layers=2, num_attention_heads=4)
@@ -44,6 +44,6 @@ def test_every_method_writes_what_transformers_writes(name, tmp_path):
     assert engine.pair.target.supports_tree == trees
     methods = [id for id, method in METHODS.items() if id != "rest" and (trees or not method.trees)]
     for method in methods:
-        trace = runner.collect(runner.stream(engine, method, TEXT[0], Settings(max_new_tokens=99)))
+        trace = traced(engine, method, TEXT[0], max_new_tokens=99)
         assert runs.summary(trace)["token_ids"] == theirs[0, len(ids) :].tolist(), method
         assert trace["end"]["stopped"] == "context"

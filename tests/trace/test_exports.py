@@ -11,20 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from duoviz import runner
 from duoviz.__main__ import main
-from duoviz.decoding.settings import Settings
 from duoviz.models.cache import cache_folder
 from duoviz.notebook import Run
 from tests.app import ROOT
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é"]
 
 
 @pytest.fixture(scope="module")
 def trace():
-    return runner.collect(runner.stream(tiny_engine(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    return traced(tiny_engine(noise=0.3), max_new_tokens=40)
 
 
 @pytest.fixture
@@ -63,8 +61,7 @@ def test_the_table_has_a_row_an_iteration_that_adds_up(trace):
 
 @pytest.mark.parametrize("overlap, mode", [("beside", "parallel"), ("in_turn", "sequential")])
 def test_the_table_says_how_duotrees_draft_worked(overlap, mode):
-    settings = Settings(max_new_tokens=24, overlap=overlap)
-    trace = runner.collect(runner.stream(tiny_engine(noise=0.3), "duotree", "hello", settings))
+    trace = traced(tiny_engine(noise=0.3), "duotree", max_new_tokens=24, overlap=overlap)
     rows = rows_of(Run(trace).to_csv())
     assert rows[0]["mode"] == "prefill" and rows[2]["mode"] == mode
 

@@ -7,17 +7,15 @@ from operator import getitem
 
 import pytest
 
-from duoviz import runner
-from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.trace.reading import checked_trace, read_trace
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
 
 
 @pytest.fixture(scope="module")
 def trace():
-    return runner.collect(runner.stream(tiny_engine(noise=0.3), "duodecoding", "hello", Settings(max_new_tokens=40)))
+    return traced(tiny_engine(noise=0.3), max_new_tokens=40)
 
 
 def refusal(text):

@@ -6,21 +6,20 @@ import random
 import pytest
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from duoviz import runner, runs
+from duoviz import runs
 from duoviz.decoding import METHODS
 from duoviz.decoding.iteration import Node
-from duoviz.decoding.settings import Settings
 from duoviz.models.tokenizers import Tokenizer
 from duoviz.trace.agreement import VERDICTS
 from duoviz.trace.reading import SCHEMA, SCHEMA_VERSION, read_schema, wrong_in_trace
 from duoviz.trace.record import BROKEN, Recorder, TextPieces
-from tests.tiny import change_pair, tiny_engine
+from tests.tiny import change_pair, tiny_engine, traced
 from tests.trace.made_tokenizers import KINDS, added, made
 
 
 def test_what_a_look_up_matched_is_the_end_of_the_text():
     engine = tiny_engine()
-    trace = runner.collect(runner.stream(engine, "prompt_lookup", "aaaa bbbb aaaa", Settings(max_new_tokens=40)))
+    trace = traced(engine, "prompt_lookup", "aaaa bbbb aaaa", max_new_tokens=40)
     text = "".join(f"<{id}>" for id in engine.pair.encode("aaaa bbbb aaaa"))
     lengths = set()
     for each in trace["iterations"]:
@@ -39,7 +38,7 @@ def test_what_a_look_up_matched_is_the_end_of_the_text():
 def test_a_runs_text_is_what_its_tokens_add_to_the_prompt(method, kind, monkeypatch):
     monkeypatch.setattr(Tokenizer, "__call__", lambda *_, **options: {"input_ids": [3, 9, 11]})
     engine = change_pair(tiny_engine(), tokenizer=made(kind))
-    trace = runner.collect(runner.stream(engine, method, "hello", Settings(max_new_tokens=40), raw=True))
+    trace = traced(engine, method, raw=True, max_new_tokens=40)
     result = runs.summary(trace)
     assert result["text"] == trace["end"]["text"] == added(engine.pair.tokenizer, [3, 9, 11], result["token_ids"])
 
@@ -78,7 +77,7 @@ def undeclared(value, schema):
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "rest"])
 def test_what_is_recorded_is_what_is_declared(method):
-    trace = runner.collect(runner.stream(tiny_engine(), method, "hello", Settings(max_new_tokens=20)))
+    trace = traced(tiny_engine(), method, max_new_tokens=20)
     trace["header"]["settings"] = {"max_new_tokens": 20}
     assert undeclared(trace, SCHEMA) == [] and wrong_in_trace(json.loads(json.dumps(trace, allow_nan=False))) is None
     header, iteration = (SCHEMA["$defs"][name]["properties"].keys() for name in ("header", "iteration"))

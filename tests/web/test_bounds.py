@@ -33,6 +33,19 @@ VALUES = {
     "a number": "9" * LARGE,
 }
 sessions = count()
+# A served page on a tiny pair, without a pace of its own.
+CHILD = """
+import json, sys
+from duoviz.web import bounds
+from duoviz.web.start import quickly
+with quickly():
+    import gradio
+from tests.e2e.tiny_site import tiny_site
+bounds.RATES, bounds.REFUSALS = dict.fromkeys(bounds.RATES, (10**9, 10**9)), 10**9
+with tiny_site() as site:
+    print(json.dumps({"url": site.url, "loop": site.demo.server.thread.native_id}), flush=True)
+    sys.stdin.read()
+"""
 
 
 class Watched(Page):
@@ -85,7 +98,7 @@ def first_of_each_kind(page: Watched, function: dict) -> list[int]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     log = tmp_path_factory.mktemp("bounds") / "log"
-    command = [sys.executable, "-m", "tests.web.bounded_child"]
+    command = [sys.executable, "-c", CHILD]
     with log.open("w") as errors, subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
     ) as process:  # fmt: skip

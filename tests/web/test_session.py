@@ -1,6 +1,5 @@
 """One place on the hardware: order, stop, time, failures."""
 
-import threading
 import time
 import weakref
 from itertools import chain
@@ -13,7 +12,6 @@ from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
 from duoviz.web import session
 from duoviz.workers import worker
-from duoviz.workers.request_queue import Job
 from tests.thread_workers import worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
@@ -31,14 +29,6 @@ def last(hardware, **changes):
 
 def ended_before_it_began(events):
     return events[-1]["type"] == "end" and events[-1]["end"] == {"stopped": "stopped", "wall": 0.0, "text": ""}
-
-
-def test_nothing_follows_what_went_wrong(hardware):
-    job = Job(task=start(hardware).task)
-    stream = hardware.batches(job)
-    next(stream)
-    job.fail("There is no network.")
-    assert [event["type"] for events in (next(stream), next(stream)) for event in events] == ["error"]
 
 
 def test_waiting_visitors_are_told_their_place_as_it_changes(hardware, endless):
@@ -93,25 +83,6 @@ def test_a_run_that_is_ended_keeps_what_was_written(make_hardware, act, stopped,
     # It was in its fourth forward.
     assert len(iterations) == run.ended["metrics"]["target_forwards"] == 4
     assert text_of(iterations) == end["text"] != ""
-
-
-def test_stop_ends_the_visitors_stream_while_the_thread_is_still_loading(make_hardware):
-    let_go = threading.Event()
-
-    def load(name, progress):
-        progress(0.1, "Reading")
-        let_go.wait(120)
-        return tiny_engine()
-
-    hardware = make_hardware(load)
-    run = start(hardware)
-    stream = hardware.batches(run)
-    wait_until(lambda: any(event.get("text", "").startswith("Reading (8%, about ") for event in next(stream)))
-    run.stop.set()
-    assert ended_before_it_began(list(chain(*stream))) and not run.future.done()
-    following = start(hardware)
-    let_go.set()
-    assert events_of(hardware, following)[-1]["end"]["stopped"] == "length" and not run.begun
 
 
 def test_waiting_does_not_count_towards_the_time(make_hardware, endless):

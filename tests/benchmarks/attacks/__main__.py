@@ -10,13 +10,11 @@ meanwhile counts as slowness. What a test can show of a part of the server is no
 
 import json
 import re
-import socket
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -28,8 +26,6 @@ from tests.benchmarks.harness import arguments
 
 # How many times as long as usual a visitor's run may take under a flood (the median, and the worst) and after it.
 USUALLY, WORST, AFTERWARDS = 1.3, 10, 1.2
-# As many connections as this program itself may open, and for how many seconds.
-CONNECTIONS, SECONDS = 900, 20
 # How much more memory the server may hold after all attacks, and bytes by which its log may grow in a minute of one.
 MEMORY_ALLOWED = 1.15
 LOG_ALLOWED = 1_000_000
@@ -103,17 +99,6 @@ def calls_of(site: Site) -> dict[str, dict]:
     }
 
 
-def every_function(site: Site) -> Result:
-    """Calls of all functions of the page, with sessions made up; they are paced, a few a second for each address."""
-    calls = [*calls_of(site).values()]
-
-    def body(number: int) -> dict:
-        return calls[number % len(calls)] | {"session_hash": f"session-{number}"}
-
-    statuses, (seconds, _) = site.flood(400, body, paths=[JOIN]), site.run_of(site.visitor())
-    return Result("400 calls of the page's own functions", f"{seconds:.1f} s; answers: {statuses}", seconds < 60)
-
-
 def joins_from(site: Site, addresses: list[str]) -> Result:
     """Runs as the page asks for them if nothing was changed on it, 128 from each address at once."""
     call = calls_of(site)["watch"]
@@ -131,21 +116,8 @@ def joins_from(site: Site, addresses: list[str]) -> Result:
     return beside(site, f"128 joins of each of {len(addresses)} addresses, nobody listening", flood)
 
 
-def idle_connections(site: Site) -> Result:
-    """A visitor's text is right beside them, and after they are gone."""
-    visitor = site.visitor()
-    expected = site.run_of(visitor)[1]["text"]
-    with ExitStack() as stack:
-        for _ in range(CONNECTIONS):
-            stack.enter_context(socket.create_connection(site.address, 10))
-        seconds, summary = site.run_of(visitor)
-        time.sleep(SECONDS)
-    right = [summary["text"] == expected, site.run_of(visitor)[1]["text"] == expected]
-    return Result(f"{CONNECTIONS} idle connections", f"a run beside them {seconds:.1f} s; right: {right}", all(right))
-
-
 ATTACKS = {
-    "local": (empty_posts, streams_of_nobody, every_function, idle_connections),
+    "local": (empty_posts, streams_of_nobody),
     "space": (
         valid_posts,
         streams_of_nobody,

@@ -3,14 +3,11 @@
 import pytest
 from playwright.sync_api import expect
 
-from duoviz import runner
 from duoviz.decoding import METHODS
 from duoviz.decoding.method import TARGET
-from duoviz.decoding.settings import Settings
 from tests.e2e import pages
 from tests.e2e.pages import load, move_to, press, saved_to, send, settle, show, shown
-from tests.e2e.visualizer.conftest import VISUALIZER_ALONE
-from tests.tiny import tiny_engine
+from tests.tiny import tiny_engine, traced
 from tests.trace.made import events_of, longer
 from tests.web.front.runs import recorded
 
@@ -135,8 +132,7 @@ READ_TREE = """() => {
 def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_one_scrolls(
     page, methods_page, traces, tmp_path
 ):
-    settings = Settings(max_new_tokens=40, budget=16)
-    trace = runner.collect(runner.stream(tiny_engine(noise=0.0), "speculative", "hello", settings))
+    trace = traced(tiny_engine(noise=0.0), "speculative", max_new_tokens=40, budget=16)
     show(page, methods_page, "rest")
     load(page, saved_to(tmp_path, trace))
     shown(page, method="speculative", state="done")
@@ -159,23 +155,3 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_
     own, outer = page.locator('g.dv-node[data-status="correction"]').bounding_box(), box.bounding_box()
     assert outer["y"] <= own["y"] and own["y"] + own["height"] <= outer["y"] + outer["height"]
     assert pages.fits(page)
-
-
-def test_a_touch_screen_is_told_to_tap(new_page, traces):
-    page = pages.open_modules(new_page(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844}))
-    page.evaluate(VISUALIZER_ALONE)
-    send(page, events_of(traces["duodecoding"]))
-    expect(page.locator(".dv-facts")).to_have_text("Tap a token for its probability.")
-
-
-ZOOM = """async (isTold) => {
-  if (!isTold) Object.defineProperty(Element.prototype, "currentCSSZoom", { value: undefined });
-  const { zoomOf } = await import("/visualizer/dom.js");
-  document.body.innerHTML = '<p style="zoom: 1.5; width: 100px"><svg width="40" height="10"></svg></p>';
-  return ["p", "svg"].map((name) => zoomOf(document.querySelector(name)));
-}"""
-
-
-@pytest.mark.parametrize("is_told", [True, False])
-def test_what_is_pointed_at_in_what_is_zoomed_is_found_also_where_a_browser_does_not_tell_the_zoom(modules, is_told):
-    assert modules.evaluate(ZOOM, is_told) == [1.5, 1.5]

@@ -2,10 +2,7 @@
 
 from playwright.sync_api import expect
 
-from duoviz import runner
-from duoviz.decoding.settings import Settings
-from tests.e2e.pages import move_to, send, settle, shown
-from tests.tiny import tiny_engine
+from tests.e2e.pages import move_to, send, shown
 from tests.trace.made import events_of
 from tests.web.front.runs import recorded, telling
 
@@ -80,42 +77,6 @@ WATCH_BEATS = """() => {
   };
   look();
 }"""
-
-
-# What begins to move from now on.
-WATCH = """() => {
-  const animate = Element.prototype.animate;
-  window.moving = [];
-  Element.prototype.animate = function (...options) {
-    window.moving.push(`${this.dataset.list} ${this.dataset.index}`);
-    return animate.apply(this, options);
-  };
-}"""
-
-
-def moved(iteration):
-    """What stood elsewhere in the iteration before."""
-    lists = {name: iteration.get(name, []) for name in ("checked", "rest")}
-    named = {f"{name} {index}": node for name, nodes in lists.items() for index, node in enumerate(nodes)}
-    return {name for name, node in named.items() if node.get("was") is not None}
-
-
-def test_what_lives_on_moves_to_its_new_place_where_motion_is_wanted(plain_page):
-    page, settings = plain_page, Settings(max_new_tokens=40, overlap="beside", tree_budget=2)
-    trace = runner.collect(runner.stream(tiny_engine(noise=0.0), "duotree", "hello", settings))
-    at = next(index for index, each in enumerate(trace["iterations"]) if len(moved(each)) > 1)
-    send(page, events_of(trace))
-    shown(page, state="done")
-    for motion in ("no-preference", "reduce"):
-        page.emulate_media(reduced_motion=motion)
-        move_to(page, at - 1)
-        settle(page)
-        page.evaluate(WATCH)
-        page.locator(".dv").press("ArrowRight")
-        shown(page, shown=at)
-        settle(page)
-        moving = set(page.evaluate("window.moving"))
-        assert moving <= moved(trace["iterations"][at]) and bool(moving) == (motion == "no-preference")
 
 
 def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(plain_page):

@@ -17,31 +17,6 @@ def test_on_a_space_links_lead_to_its_page_on_the_hub(told):
     assert link.startswith("https://huggingface.co/spaces/someone/duoviz#tab=live&prompt=")
 
 
-# Of each key, pressed where `inside` says, whether a limit has taken it; on the page are the tab's widgets alone.
-PRESS = """async (presses) => {
-  [globalThis.document, globalThis.Element] = [new EventTarget(), Object];
-  const head = { setAttribute() {}, append() {} };
-  Object.assign(document, { getElementById: () => null, createElement: () => head, head });
-  const { limitControls, limitKeys } = await import("http://plain.test/share/limits.js");
-  limitControls("live", ["play"]);
-  limitKeys(() => "live");
-  return presses.map(([inside, key, held]) => {
-    const event = Object.assign(new Event("keydown", { cancelable: true }), { key, [held]: true });
-    const closest = (places) => (inside && places.split(", ").includes(inside) ? {} : null);
-    Object.defineProperty(event, "target", { value: { closest } });
-    document.dispatchEvent(event);
-    return event.defaultPrevented;
-  });
-}"""
-
-
-def test_a_limit_takes_no_key_of_the_browsers_or_of_another_widget():
-    free = [("", "+", "ctrlKey"), ("", "a", "metaKey"), ("", "ArrowLeft", "altKey"), ("", " ", ""), ("", "s", "")]
-    free += [(place, "ArrowRight", "") for place in ("[role=tab]", "[role=slider]", "input")]
-    limited = [("", "+", ""), (".dv-timeline", "A", "shiftKey"), ("", "ArrowLeft", "")]
-    assert evaluate(PRESS, free + limited) == [False] * len(free) + [True] * len(limited)
-
-
 # What a link that is followed has the page say and start, where a run goes on or none does.
 FOLLOW = """async ([fragments, isRunning, site]) => {
   globalThis.document = { querySelector: (part) => (isRunning && part.includes("data-state=running") ? {} : null) };

@@ -7,7 +7,6 @@ from string import ascii_lowercase
 
 import pytest
 
-from duoviz.web.lessons import figures
 from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.text import Finder, Mistake, Term, read_glossary
@@ -272,10 +271,3 @@ def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_uns
             *outcomes, rest = figure["outcomes"]
             assert outcomes == places[3][:3] and figure["before"] == "a a a"
             assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}
-
-
-def test_no_more_draws_are_listed_than_fit_beside_the_text():
-    """The likeliest of either model stay, in the place's order."""
-    p = [0.2, 0.15, 0.1, 0.1, 0.1, 0.05, 0.05, 0.04, 0.03, 0.02]
-    place = expected(p, [0.1, 0.1, 0.05, 0.05, 0.05, 0.02, 0.02, 0.02, 0.3, 0.02])
-    assert figures.listed(place) == [*place[:7], place[8]]

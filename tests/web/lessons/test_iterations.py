@@ -75,20 +75,6 @@ def test_other_words_are_no_predicate(text):
         find(text, duo_trace()["iterations"])
 
 
-def test_what_a_tree_of_guesses_holds():
-    """What a look-up found cost no draft step; a second choice is a token that the draft did not put first there."""
-    checked = [
-        node("a", "discarded", q=0.5), node("b", "accepted", q=0.3),
-        node("c", "accepted", parent=1, q=None, source="prompt"), own("d", parent=2),
-    ]  # fmt: skip
-    run = trace("duotree", [iteration(["x"]), iteration(["b", "c", "d"], "hit", draft=1, accepted=2, checked=checked)])
-    for condition in ("three guesses", "free token proposed", "second choice accepted"):
-        assert matching(condition, run["iterations"]) == [1]
-    checked[0]["q"], checked[2]["source"] = 0.2, "draft"
-    for condition in ("free token proposed", "second choice accepted"):
-        assert found(matching, condition, run["iterations"]) is None
-
-
 def test_a_tree_that_lives_on():
     """Of the unverified nodes, the target's own token and its descendants."""
     checked = [node("a", "rejected"), own("b")]
@@ -107,9 +93,3 @@ def test_a_tree_that_lives_on():
     for change in ({"text": ""}, {"source": "prompt"}):
         ended = run["iterations"][2] | {"committed": [run["iterations"][2]["committed"][0] | change]}
         assert found(matching, "tree lives on", [run["iterations"][0], ended]) is None
-
-
-def test_several_accepted_and_then_a_rejection():
-    run = trace("speculative", [iteration(["a"]), iteration(["b", "c", "d"], "rejection", tested=3, accepted=2)])
-    assert matching("some accepted", run["iterations"]) == [1]
-    assert found(find, "after first some accepted", run["iterations"]) is None
