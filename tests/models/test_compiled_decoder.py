@@ -1,6 +1,7 @@
 """The compiled decoder: what transformers computes, and the same bits however a token is forwarded."""
 
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -12,11 +13,11 @@ import torch
 
 from duoviz.models import compiled_decoder, kernels, machine_code, tiles
 from duoviz.models.attention import TOGETHER
-from duoviz.models.barrier import wait_for_all
+from duoviz.models.barrier import JOINED, KNOCKED, gather, join, wait_for_all
 from duoviz.models.compiled_decoder import Panels
 from duoviz.models.cores import available_cores, on_cores
 from duoviz.models.machine_code import compiled
-from duoviz.models.team import borrowing, team
+from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.vectors import exponential, leaders
 from duoviz.models.weights import Matrix
@@ -154,6 +155,33 @@ def test_an_id_or_a_row_that_is_none_is_refused(large, wrong):
         loaded(large).forward([3, wrong])
     with pytest.raises(IndexError):
         loaded(large).forward([3, 4], rows=[wrong])
+
+
+@pytest.mark.parametrize("borrowed_in", [0, 2, None])
+def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_free(borrowed_in):
+    """And where that is after the last part, it does nothing."""
+    team, busy, log = Team(2, tuple(available_cores())[:1]), np.ones(1, np.int64), []
+
+    def work(meeting, rank, threads):
+        part, now = (join(meeting, busy), threads + 1) if rank == threads else (0, threads)
+        while part < 4:
+            if rank == 0 and part == borrowed_in:
+                busy[0] = 0
+                while not meeting[KNOCKED]:
+                    time.sleep(0.001)
+            now = gather(meeting, rank, threads, now, part)
+            log.append((part, rank, now))
+            wait_for_all(meeting[now - threads :], now)
+            part += 1
+        if rank == 0 and now == threads:
+            meeting[JOINED] = part + 1
+
+    for _ in range(2):
+        busy[0] = 1
+        log.clear()
+        team.run(work)
+        ranks = {part: (0, 1) if borrowed_in is None or part < borrowed_in else (0, 1, 2) for part in range(4)}
+        assert sorted(log) == [(part, rank, len(ranks[part])) for part in range(4) for rank in ranks[part]]
 
 
 def test_a_small_model_does_not_take_all_threads_for_a_few_rows(large, monkeypatch):
