@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,7 +83,5 @@ def view_file(file: Path) -> Path:
 
 def kept_view(file: Path) -> dict | None:
     """The `view_of` that was kept beside shipped results; None where there is none."""
-    try:
-        return json.loads(gzip.decompress(view_file(file).read_bytes()))
-    except (OSError, EOFError, ValueError, zlib.error):
-        return None
+    kept = view_file(file)
+    return json.loads(gzip.decompress(kept.read_bytes())) if kept.is_file() else None

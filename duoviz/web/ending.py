@@ -13,22 +13,15 @@ from uuid import uuid4
 
 from duoviz.workers.local import end_process, starting
 
-# This process's folders, each before it is made.
-own: list[Path] = []
+# This process's folder, where it was made.
+SCRATCH = Path(tempfile.gettempdir(), f"duoviz-lab-{uuid4().hex}")
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 
 
 def scratch_folder() -> Path:
-    """A new folder, which is removed when this process ends."""
-    own.append(folder := Path(tempfile.gettempdir(), f"duoviz-lab-{uuid4().hex}"))
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@atexit.register
-def remove_own() -> None:
-    """Remove this process's folders; also called where it ends in the midst of anything."""
-    for folder in own:
-        shutil.rmtree(folder, ignore_errors=True)
+    """A folder that is removed when this process ends."""
+    SCRATCH.mkdir(mode=0o700, exist_ok=True)
+    return SCRATCH
 
 
 def end_at_once(number: int, _frame: Any) -> None:
@@ -40,8 +33,8 @@ def end_at_once(number: int, _frame: Any) -> None:
         starting.acquire(timeout=1)
         for worker in multiprocessing.active_children():
             end_process(worker)
-        remove_own()
-        shutil.rmtree(get_temp_dir(), ignore_errors=True)
+        for folder in (SCRATCH, get_temp_dir()):
+            shutil.rmtree(folder, ignore_errors=True)
     finally:
         # As a process ends that handles no signal.
         signal.signal(number, signal.SIG_DFL)

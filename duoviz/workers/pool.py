@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from math import inf
 
@@ -26,24 +26,21 @@ SHARES, WAITS, ALONE = "shares", "waits", "alone"
 
 log = logging.getLogger(__name__)
 
-Start = Callable[[], WorkerHandle]
-
 
 @dataclass(eq=False, kw_only=True)
 class WorkerSlot:
     """A worker and what its thread knows of it. start: starts the worker. machine: where it is.
 
-    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded, memory: of
-    the loaded pair. broken: died while preloading; restarted only for the next job.
+    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded: the pair
+    that it had ready last. broken: died while preloading; restarted only for the next job.
     """
 
-    start: Start
+    start: Callable[[], WorkerHandle]
     machine: str = ""
     worker: WorkerHandle | None = None
     job: Job | None = None
     use: str = SHARES
     loaded: str | None = None
-    memory: dict = field(default_factory=dict)
     broken: bool = False
 
     @property
@@ -54,16 +51,11 @@ class WorkerSlot:
     def alive(self) -> bool:
         return self.worker is not None and self.worker.alive()
 
-    def forget(self) -> None:
-        """Its pair is not loaded any more."""
-        self.loaded, self.memory = None, {}
-
     def discard(self) -> None:
         """End the worker."""
         if self.worker:
             self.worker.close()
-        self.worker = None
-        self.forget()
+        self.worker = self.loaded = None
 
 
 class Pool:
@@ -189,10 +181,7 @@ class Pool:
         if kind == "loading":
             job.status = event["text"]
         elif kind == "ready":
-            slot.loaded, slot.memory = event["pair"], event["memory"]
-            job.status, job.deadline = "", inf
-        elif kind == "released":
-            slot.forget()
+            slot.loaded, job.status, job.deadline = event["pair"], "", inf
         elif kind in ("exclusive", "measured"):
             with self.queue.changed:
                 if not job.task.exclusive:

@@ -1,8 +1,8 @@
 """What a worker can be asked to do, as plain data (`worker` does it), and the messages to it.
 
-It answers with events, dicts with a `type`: `loading` (text), `released` (its pair), `ready` (pair, memory),
-`exclusive` (it waits until nothing else runs on the machine), `measured` (others may go on), `begun` (decoding), `done`
-(an assignment's last event); all others are for the visitor.
+It answers with events, dicts with a `type`: `loading` (text), `ready` (pair), `exclusive` (it waits until nothing else
+runs on the machine), `measured` (others may go on), `begun` (decoding), `done` (an assignment's last event); all others
+are for the visitor.
 """
 
 from collections.abc import Mapping, Sequence

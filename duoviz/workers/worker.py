@@ -102,7 +102,7 @@ class Worker:
     def run(self, assignment: Assignment) -> None:
         task = assignment.task
         engine = self.ready_engine(task.pair)
-        self.emit({"type": "ready", "pair": self.loaded, "memory": engine.pair.memory})
+        self.emit({"type": "ready", "pair": self.loaded})
         self.check()
         if not isinstance(task, Load):
             for event in HANDLERS[type(task)](engine, task, self.cancelled):
@@ -122,7 +122,6 @@ class Worker:
         if self.engine is None or self.loaded != name:
             check_room(name, self.engine.pair.memory if self.engine else {})
             self.release()
-            self.emit({"type": "released"})
             self.engine = self.load(name, part_of(tell, 0.0, LOADING), draft=True)
             self.engine.measuring = self.measuring
             self.loaded = name
