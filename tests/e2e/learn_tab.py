@@ -151,17 +151,23 @@ def answer_click(page, question, hand):
         assert told(page, is_right) == words(question["right" if is_right else "wrong"])
 
 
-def answer_drag(page, question, hand):
-    slider = page.locator(".dl-question input, .dl-figure input").first
-    lowest, highest, step = (float(slider.get_attribute(name)) for name in ("min", "max", "step"))
-    # A slider of θ gives k = 1 at its upper end.
-    right = highest if step < 1 else question["answer"]
-    wrong = lowest if abs(lowest - right) > question["within"] else highest
-    for value, is_right in ((wrong, False), (right, True)):
-        hand.slide(slider, value)
+def answer_number(page, question, hand):
+    """Typed with a decimal comma, the right one at the tolerance's edge; or set with the figure's slider."""
+    right, typed = question["answer"], page.locator(".dl-typed")
+    if typed.count():
+        tries = {"low": right / 2, "high": 2 * right, "right": right * (1 + 0.9 * question["within"])}
+    else:
+        slider = page.locator(".dl-figure input").first
+        lowest, highest, step = (float(slider.get_attribute(name)) for name in ("min", "max", "step"))
+        # A slider of θ gives k = 1 at its upper end.
+        tries = {"high": lowest, "right": highest} if step < 1 else {"low": lowest, "high": highest, "right": right}
+    for reason, value in tries.items():
+        if typed.count():
+            typed.fill(f"{value:.6f}".replace(".", ","))
+        else:
+            hand.slide(slider, value)
         hand.press(page.get_by_role("button", name="Check", exact=True))
-        said = told(page, is_right)
-        assert said in {words(question[name]) for name in (("right",) if is_right else ("low", "high"))}
+        assert told(page, reason == "right") == words(question[reason])
 
 
-ANSWERS = {"choose": answer_choose, "step": answer_step, "click": answer_click, "drag": answer_drag}
+ANSWERS = {"choose": answer_choose, "step": answer_step, "click": answer_click, "number": answer_number}

@@ -66,7 +66,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each) for each in written])
     assert fits(page) and not serious(page, ".dg")
     press(page, "Copy link to these rounds")
-    expect(page.locator(".dg-link")).to_have_value(link)
+    expect(page.locator(".dg .dl-copied")).to_have_value(link)
     # The page's own link holds the game that is open.
     press(page, "Copy link")
     expect(page.locator(".dv-share-link")).to_have_value(re.compile("draft=7$"))

@@ -91,13 +91,16 @@ def test_every_lesson_can_be_walked_through(new_page, site, course):
     expect(forward).to_be_hidden()
     expect(page.locator(".dl-body")).to_contain_text(f"All {len(course.lessons)} lessons are done")
     assert page.locator(".dl-summary .dl-lesson[data-done=true]").count() == len(course.lessons)
+    hand.press(page.locator(".dl-body").get_by_role("button", name="Copy my answers"))
+    questions = sum(each["question"] is not None for lesson in course.lessons for each in lesson["pages"])
+    expect(page.locator(".dl-body .dl-copied")).to_have_value(re.compile(f"{questions} of {questions} right, 0 at the"))
     assert fits(page) and not serious(page, ".dl")
     hand.press(back)
     wait_for_page(page, lesson, number, lesson["pages"][-1])
     # What was done is known when the page is opened again.
     page.reload()
     page.locator(".dl-contents summary").click()
-    expect(page.locator(".dl-contents .dl-state")).to_have_text(["done"] * len(course.lessons))
+    expect(page.locator(".dl-contents .dl-state")).to_have_text([re.compile("^\\d min · done$")] * len(course.lessons))
 
 
 def test_each_page_has_a_link_and_what_is_left_of_the_course_is_led_to(page, lessons_url, course):
@@ -166,7 +169,7 @@ def made_url(tmp_path_factory):
 def test_hostile_texts_and_a_mistake(page, made_url):
     page.goto(made_url)
     expect(page.locator(".dl-visualizer[data-state=done]")).to_be_visible()
-    expect(page.locator(".dl-mistakes li")).to_contain_text("lessons/03-wrong.md:9: a figure cannot be computed")
+    expect(page.locator(".dl-mistakes li")).to_contain_text('lessons/03-wrong.md:9: "magic" cannot be computed')
     assert HOSTILE in page.locator(".dl-value").inner_text()
     page.locator(".dl-contents summary").click()
     expect(page.locator(".dl-lesson b")).to_have_text(["A lesson", f"Another one {HOSTILE}"])

@@ -2,12 +2,15 @@
 
 import json
 import logging
+import math
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote, urlencode
+
+import yaml
 
 from duoviz import runs
 from duoviz.decoding import METHODS
@@ -23,6 +26,7 @@ GLOSSARY = "glossary.md"
 ABOUT = "README.md"
 NEEDED = ("title", "summary", "trace")
 FRONT_FIELDS = (*NEEDED, "live", "prompt", "watch", "read")
+WORDS_A_MINUTE = 200
 
 Content = TypeVar("Content")
 
@@ -96,7 +100,14 @@ def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons:
         with located(file, line):
             pages.append(read_page(part, facts, terms, lessons))
     told = {field: about.get(field) for field in ("title", "summary", "watch")}
-    return {"name": name, **told, "pages": pages, "live": live, "read": read}
+    return {"name": name, **told, "minutes": minutes_of(pages), "pages": pages, "live": live, "read": read}
+
+
+def minutes_of(pages: list[dict]) -> int:
+    """About how long a lesson takes: to read its words, and a minute for each question."""
+    questions = [page["question"] for page in pages if page["question"]]
+    words = re.sub("<[^>]*>", "", " ".join(each["text"] for each in pages + questions)).split()
+    return math.ceil(len(words) / WORDS_A_MINUTE + len(questions))
 
 
 def live_link(chosen: str, prompt: str) -> str:
@@ -106,15 +117,7 @@ def live_link(chosen: str, prompt: str) -> str:
         one_of(name, ("method", *DEFAULTS), f'live: there is no setting "{name}"')
     try:
         runs.check_method(values.get("method"))
-        Settings(**{name: typed(text) for name, text in values.items() if name != "method"})
+        Settings(**{name: yaml.safe_load(text) for name, text in values.items() if name != "method"})
     except UserError as error:
         raise Mistake(f"live: {str(error).removesuffix('.')}") from None
     return "#tab=live&" + urlencode(values | {"prompt": prompt, "autoplay": "true"}, safe="", quote_via=quote)
-
-
-def typed(text: str) -> Any:
-    """The number that a text is, or else the text."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -1,6 +1,6 @@
 """What a lesson's text may name: figures of recorded runs, of which none is ever typed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median_high
@@ -8,50 +8,18 @@ from statistics import median_high
 import numpy as np
 
 from duoviz.decoding import METHODS
-from duoviz.decoding.theory import acceptance_of, in_turn_speed, run_of
+from duoviz.decoding.theory import in_turn_speed, run_of
 from duoviz.trace.metrics import iteration_seconds, metrics
-from duoviz.web.lessons.iterations import MEASURES, Iteration, guesses, looked_up, second_choice, steps_before
-from duoviz.web.lessons.text import Mistake, counted, one_of, percent
+from duoviz.web.lessons.iterations import Iteration, guesses, names_of
+from duoviz.web.lessons.text import Mistake, one_of, percent
 
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
-
-
-def with_status(iteration: Iteration, status: str) -> dict | None:
-    """The first proposed or own token with this status."""
-    return next((node for node in iteration["checked"] + iteration["drafted"] if node["status"] == status), None)
-
-
-def draft_meanwhile(iteration: Iteration) -> str:
-    """As in "While the target checked, the draft …"; of a tree that lives on, with what this gave."""
-    late = {number for number, step in enumerate(iteration["draft"]) if step["end"] > iteration["target"]["start"]}
-    new = sum(node.get("step") in late for node in iteration.get("rest", ()))
-    if not late:
-        return "waited"
-    # No more than the likeliest are recorded.
-    return f"went on, and added {counted(new, 'token')} or more" if new else "went on"
-
-
-# Of the iteration shown, beside its record; None where it has none.
-ITERATION: dict[str, Callable[[Iteration], object]] = {
-    **{name.replace(" ", "_"): measure for name, measure in MEASURES.items()},
-    "target_time": lambda it: it["target"]["end"] - it["target"]["start"],
-    "draft_time": lambda it: sum(step["end"] - step["start"] for step in it["draft"]) or None,
-    "draft_steps": lambda it: len(it["draft"]) or None,
-    "pending": lambda it: sum(node["status"] != "correction" for node in it["checked"]),
-    "kept": lambda it: sum(node["status"] == "pending" for node in it["drafted"]),
-    "accepted_token": lambda it: with_status(it, "accepted"),
-    "rejected_token": lambda it: with_status(it, "rejected"),
-    "own_token": lambda it: with_status(it, "correction"),
-    # Found in a text; an accepted one first.
-    "free_token": lambda it: min(
-        filter(looked_up, guesses(it)), key=lambda node: node["status"] != "accepted", default=None
-    ),
-    "second_choice": lambda it: second_choice(it)[0],
-    "preferred_token": lambda it: second_choice(it)[1],
-    "draft_meanwhile": draft_meanwhile,
-    "steps_before": steps_before,
-}
+# What an expression may ask of a run.
+ASKED = (
+    "T_target", "T_draft", "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up",
+    "phi", "against_vanilla", "slowest", "other_runs", "same_text",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -88,22 +56,13 @@ class Facts:
     def names(self) -> dict:
         """What an expression may name; README.md in the lessons' folder lists it."""
         runs = {name: self.of(name).run for name in self.traces}
-        if self.iteration is None:
-            return runs | self.run
-        shown = {name: find(self.iteration) for name, find in ITERATION.items()}
-        return runs | self.run | shown | {"iteration": self.iteration}
+        return runs | self.run | (names_of(self.iteration) if self.iteration else {})
 
     @property
     def run(self) -> dict:
         """What an expression may name of one run: its header, its metrics, and what is computed where it is asked."""
-        asked = (
-            self.T_target, self.T_draft, self.rows_within, self.steps_that_fit,
-            self.usual_guesses, self.expected_tokens, self.expected_speed_up,
-            self.phi, self.against_vanilla, self.slowest, self.other_runs, self.same_text,
-        )  # fmt: skip
         about = self.trace["header"] | self.metrics[self.method]
-        about["iteration_time"] = iteration_seconds(self.trace)
-        return about | {each.__name__: each for each in asked}
+        return about | {"iteration_time": iteration_seconds(self.trace)} | {name: getattr(self, name) for name in ASKED}
 
     def calibration(self, side: str) -> list[tuple[int, float]]:
         """[[count, seconds], …] of the target's forward by rows or the draft's step by sequences.
@@ -143,22 +102,14 @@ class Facts:
         """The median number of proposed tokens that a target forward checks, the prompt's apart; at least 1."""
         return max(1, median_high([len(guesses(iteration)) for iteration in self.trace["iterations"][1:]] or [1]))
 
-    @property
-    def alpha(self) -> float:
-        """The acceptance of this run."""
-        rate = acceptance_of(self.trace["iterations"]).rate
-        if rate is None:
-            raise Mistake(f"no guess was checked in the run of {self.method}")
-        return rate
-
     def expected_tokens(self) -> float:
-        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ."""
-        return float(run_of(self.alpha, self.usual_guesses()))
+        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance."""
+        return float(run_of(self.metrics[self.method]["acceptance"], self.usual_guesses()))
 
     def expected_speed_up(self) -> float:
         """φ by theory, of a method that takes turns."""
-        speed = in_turn_speed(self.alpha, self.usual_guesses(), target=self.T_target, draft=self.T_draft(1))
-        return float(speed * self.T_target(1))
+        alpha, times = self.metrics[self.method]["acceptance"], {"target": self.T_target, "draft": self.T_draft(1)}
+        return float(in_turn_speed(alpha, self.usual_guesses(), **times) * self.T_target(1))
 
     @cached_property
     def speeds(self) -> dict[str, float]:

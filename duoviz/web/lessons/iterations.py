@@ -1,10 +1,9 @@
-"""What a lesson may say of an iteration: which one it means, what happens in it, what can be pointed at."""
+"""What a lesson may say of an iteration: its names, which one a page shows, what can be highlighted in it."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from duoviz.web.lessons.text import Mistake, one_of
+from duoviz.web.lessons.text import Mistake, value_of
 
 # Iterations are the trace's (`trace/trace.schema.json`).
 Iteration = dict
@@ -15,19 +14,9 @@ def guesses(it: Iteration) -> list[dict]:
     return [node for node in it["checked"] if node["status"] not in ("correction", "window")]
 
 
-def proposals(it: Iteration) -> list[dict]:
-    """The proposed tokens that this iteration's target forward could test."""
-    return guesses(it) + [node for node in it["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
-
-
-def looked_up(node: dict) -> bool:
-    """Whether a token was found in a text, and not computed."""
-    return node["source"] not in ("draft", "target")
-
-
-def second_choice(it: Iteration) -> tuple[dict | None, dict | None]:
+def choices_of(it: Iteration) -> tuple[dict | None, dict | None]:
     """The draft's first accepted token that it did not think the most probable there, and the one that it did."""
-    for node in it["checked"]:
+    for node in guesses(it):
         if node["status"] == "accepted" and node["source"] == "draft":
             rivals = [rival for rival in guesses(it) if rival["parent"] == node["parent"] and rival["q"] is not None]
             best = max(rivals, key=lambda rival: rival["q"], default=node)
@@ -36,77 +25,48 @@ def second_choice(it: Iteration) -> tuple[dict | None, dict | None]:
     return None, None
 
 
-def owns_last(it: Iteration) -> bool:
-    """Whether the last token written is the target's own, and not one that was proposed."""
-    return bool(it["committed"]) and it["committed"][-1]["source"] == "target"
-
-
-def steps_before(it: Iteration) -> int:
-    """How many draft steps had ended when the target's forward began."""
-    return sum(step["end"] <= it["target"]["start"] for step in it["draft"])
-
-
-def survivors(it: Iteration) -> list[dict]:
-    """Of a tree that lives on, its next root and what is under it: tokens that were not verified."""
-    return [node for node in it.get("rest", ()) if node["status"] == "pending"]
-
-
-def idle(lane: str, it: Iteration) -> float:
-    """How long one side (`target` or `draft`) does nothing in this iteration, in seconds."""
-    spans = it["draft"] if lane == "draft" else [it["target"]]
-    begin = min(span["start"] for span in (it["target"], *it["draft"][:1]))
-    return it["sync"] - begin - sum(span["end"] - span["start"] for span in spans)
-
-
-CONDITIONS: dict[str, Callable[[Iteration], bool]] = {
-    "hit": lambda it: it["verdict"]["outcome"] == "hit",
-    "miss": lambda it: it["verdict"]["outcome"] == "miss",
-    "rejection": lambda it: it["verdict"]["outcome"] == "rejection",
-    "nothing pending": lambda it: it["mode"] == "pre",
-    "something pending": lambda it: it["mode"] == "post",
-    "some accepted": lambda it: it["verdict"]["outcome"] == "rejection" and it["verdict"]["accepted"] > 0,
-    "three guesses": lambda it: len(guesses(it)) >= 3,
-    "free token proposed": lambda it: any(map(looked_up, guesses(it))),
-    "second choice accepted": lambda it: second_choice(it)[0] is not None,
-    "own token written": owns_last,
-    "step declined": lambda it: (it.get("start") or {}).get("gain") is not None and steps_before(it) > 0,
-    # The target's own token was an unverified one of the tree; where the answer ends with it nothing lives on.
-    "tree lives on": lambda it: bool(survivors(it)) and owns_last(it) and bool(it["committed"][-1]["text"]),
-    "several committed": lambda it: len(it["committed"]) > 2,
-    "several steps": lambda it: len(it["draft"]) > 1,
-    "one sequence": lambda it: it["theta"] is not None and it["sequences"] == 1,
-    # One for each first token over the threshold.
-    "few sequences": lambda it: it["sequences"] in {2, 3, 4} & {sum(each["over"] for each in it["candidates"])},
-    "other sequence taken": lambda it: (it["verdict"]["sequence"] or 1) >= 2,
-    "budget left": lambda it: it.get("longest") is not None and it["longest"] < it["budget"],
-}
-
-# What may be large or small in an iteration; None where it has none.
-MEASURES: dict[str, Callable[[Iteration], float | None]] = {
-    "committed": lambda it: len(it["committed"]),
-    "proposed": lambda it: len(proposals(it)) or None,
-    "sequences": lambda it: it["sequences"],
-    "discarded": lambda it: sum(node["status"] == "discarded" for node in it["checked"] + it["drafted"]),
-    "survivors": lambda it: len(survivors(it)) or None,
-    "likely first token": lambda it: None if it["theta"] is None else it["candidates"][0]["p"],
-}
-
-FORM = re.compile("(prefill|middle|last)|(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
-FORMS = (
-    "prefill, middle, last, first CONDITION, last CONDITION, after first CONDITION, most MEASURE, "
-    "most MEASURE where CONDITION"
-)
+def names_of(it: Iteration) -> dict[str, Any]:
+    """What an expression may name of an iteration, beside its record; None where it has none of it."""
+    read, nodes, steps, began = guesses(it), it["checked"] + it["drafted"], it["draft"], it["target"]["start"]
+    roots = [node for node in it["drafted"] if node["parent"] == -1 and node["status"] != "correction"]
+    # Found in a text, and not computed; an accepted one first.
+    found = [node for node in read if node["source"] not in ("draft", "target")]
+    late = {number for number, step in enumerate(steps) if step["end"] > began}
+    second_choice, preferred_token = choices_of(it)
+    of_status = {node["status"]: node for node in reversed(nodes)}
+    return {
+        "iteration": it,
+        **{outcome: it["verdict"]["outcome"] == outcome for outcome in ("hit", "miss", "rejection")},
+        "guesses": len(read),
+        "proposed": len(read + roots),
+        "committed": len(it["committed"]),
+        "discarded": sum(node["status"] == "discarded" for node in nodes),
+        "kept": sum(node["status"] == "pending" for node in it["drafted"]),
+        "sequences": it["sequences"],
+        "over_threshold": sum(candidate["over"] for candidate in it["candidates"]),
+        "likely_first_token": None if it["theta"] is None else it["candidates"][0]["p"],
+        "accepted_token": of_status.get("accepted"),
+        "rejected_token": of_status.get("rejected"),
+        "own_token": of_status.get("correction"),
+        "free_token": min(found, key=lambda node: node["status"] != "accepted", default=None),
+        "second_choice": second_choice,
+        "preferred_token": preferred_token,
+        # The target's own, and not one that was proposed.
+        "own_token_written": it["committed"][-1:] and it["committed"][-1]["source"] == "target",
+        "target_time": it["target"]["end"] - began,
+        "draft_time": sum(step["end"] - step["start"] for step in steps),
+        "draft_steps": len(steps),
+        "steps_before": len(steps) - len(late),
+        "late_steps": len(late),
+        # Of a tree that lives on, what the late steps added, and what is under its next root: none of it is verified.
+        "grown": sum(node.get("step") in late for node in it.get("rest", ())),
+        "survivors": sum(node["status"] == "pending" for node in it.get("rest", ())),
+    }
 
 
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
-    """The indices of the iterations, never the prefill, for which a condition, or several with `and`, hold.
-
-    Raises Mistake where it is none, or holds nowhere.
-    """
-    names = condition.split(" and ")
-    for name in names:
-        one_of(name, CONDITIONS, f'"{name}" is not a condition of an iteration')
-    return existing([each["index"] for each in iterations[1:] if all(CONDITIONS[name](each) for name in names)])
+    """The indices of the iterations, never the prefill, for which an expression is true. Raises Mistake for none."""
+    return existing([each["index"] for each in iterations[1:] if value_of(condition, names_of(each))])
 
 
 def existing(indices: list[int]) -> list[int]:
@@ -116,23 +76,27 @@ def existing(indices: list[int]) -> list[int]:
     return indices
 
 
+FORM = re.compile("(prefill|middle|last)|(first|last|after first) (.+)|most (.+?)(?: where (.+))?")
+
+
 def find(at: str, iterations: list[Iteration]) -> int:
     """The index of the iteration that a page's `at` stands for; with `most`, the first of the largest.
 
     Raises Mistake where it stands for none.
     """
     if not (match := FORM.fullmatch(at)):
-        raise Mistake(f'"{at}" names no iteration: write {FORMS}')
+        raise Mistake(
+            f'"{at}" names no iteration: write prefill, middle, last, first CONDITION, last CONDITION, '
+            "after first CONDITION, most MEASURE or most MEASURE where CONDITION"
+        )
     place, order, condition, measure, where = match.groups()
     if place:
         return {"prefill": 0, "middle": len(iterations) // 2, "last": len(iterations) - 1}[place]
     if order:
         index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
         return existing([index] if index < len(iterations) else [])[0]
-    one_of(measure, MEASURES, f'"{measure}" is not a measure of an iteration')
-    wanted = matching(where, iterations) if where else range(1, len(iterations))
-    values = {index: value for index in wanted if (value := MEASURES[measure](iterations[index])) is not None}
-    return max(existing([*values]), key=values.__getitem__)
+    values = {index: value_of(measure, names_of(iterations[index])) for index in matching(where or "true", iterations)}
+    return max(existing([index for index in values if values[index]]), key=values.__getitem__)
 
 
 # The visualizer's parts, each a section of the page.
@@ -146,10 +110,6 @@ class Mark(NamedTuple):
     part: str
     selector: str
     choices: str
-
-    def lit(self, at: int) -> str:
-        """The selector of what is highlighted on a page that shows this iteration: of bars, those of it alone."""
-        return self.selector + (f'[data-iteration="{at}"]' if self.selector.startswith(".dv-bar") else "")
 
 
 LANES = ".dv-bar, .dv-idle"
@@ -178,15 +138,3 @@ FIGURE_MARKS = {
     f"more likely for the {model}": Mark("figure", f'[data-likelier="{model}"]', "[data-likelier]")
     for model in ("draft", "target")
 }
-
-
-def marks_in(it: Iteration) -> set[str]:
-    """Which marks an iteration has; numbers always."""
-    nodes = (*it["checked"], *it["drafted"], *it.get("rest", ()))
-    of_tokens = {node["status"] for node in nodes} | {f"token from the {token['source']}" for token in it["committed"]}
-    others = {
-        "target forward": it["target"], "draft steps": it["draft"], "candidates": it["candidates"],
-        "looked up": [node for node in guesses(it) if looked_up(node)],
-        "target idle": idle("target", it) > 0, "draft idle": idle("draft", it) > 0,
-    }  # fmt: skip
-    return of_tokens | {name for name, found in others.items() if found} | {*NUMBERS}

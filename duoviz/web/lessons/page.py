@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.figures import FIGURES
-from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, find, marks_in, matching
-from duoviz.web.lessons.text import Mistake, Term, Writer, headed, markdown, one_of
+from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, find, matching
+from duoviz.web.lessons.text import Mistake, Term, headed, markdown, one_of, page_of, value_of
 
 PAGE_FIELDS = ("at", "until", "trace", "highlight", "figure")
 BEATS = ("guess", "verdict")
@@ -16,8 +16,9 @@ QUESTION_FIELDS = {
     "choose": ("answer", "right", "wrong"),
     "step": ("answer", "right", "wrong"),
     "click": ("answer", "right", "wrong"),
-    "drag": ("answer", "within", "right", "low", "high"),
+    "number": ("answer", "within", "right", "low", "high"),
 }
+REASONS = ("right", "wrong", "low", "high")
 QUESTION = "### Question: "
 # An answer to choose, and why it is right or wrong in the indented lines under it.
 OPTION = re.compile(r"^- (?:\[([ x])\] )?(.+)((?:\n  .+)*)", re.MULTILINE)
@@ -40,35 +41,32 @@ def read_page(part: str, facts: Facts, terms: list[Term], lessons: Collection[st
     facts = replace(facts, iteration=iterations[at]) if "at" in fields else facts
     if figure:
         one_of(figure, FIGURES, f'there is no figure "{figure}"')
-    writer = Writer(facts.names, terms, lessons)
+    page = page_of(facts.names, terms, lessons)
     return {
         "title": title.removeprefix("## "), "trace": facts.method, "at": at, "until": until,
-        **lights(fields.get("highlight", "" if figure else "text, tree"), at, iterations[at]),
+        **lights(fields.get("highlight", "" if figure else "text, tree"), at),
         "figure": {"kind": figure} | FIGURES[figure](facts) if figure else None,
-        "text": writer.html(text, of=markdown.render),
-        "question": question(asked, iterations, at, writer) if asked else None,
+        "text": markdown.render(text, page),
+        "question": question(asked, iterations, page) if asked else None,
     }  # fmt: skip
 
 
-def lights(highlight: str, at: int, iteration: dict) -> dict:
+def lights(highlight: str, at: int) -> dict:
     """The visualizer's parts that are shown beside the text, and the selectors of what is lit there."""
     names = [name for name in highlight.split(", ") if name]
     for name in names:
         one_of(name, (*PARTS, *MARKS), f'"{name}" cannot be highlighted')
-    marks = [MARKS[name] for name in names if is_marked(name, iteration)]
+    marks = [MARKS[name] for name in names if name in MARKS]
     shown = {*names, *(mark.part for mark in marks)}
+    # The tree comes with its key.
+    shown |= {"legend"} if "tree" in shown else set()
     parts = [selector for name, selector in PARTS.items() if name in shown]
-    return {"parts": parts, "marks": [mark.lit(at) for mark in marks]}
+    # Of bars, those of the iteration shown alone.
+    lit = [selector + f'[data-iteration="{at}"]' * selector.startswith(".dv-bar") for _, selector, _ in marks]
+    return {"parts": parts, "marks": lit}
 
 
-def is_marked(name: str, iteration: dict) -> bool:
-    """Whether this is a mark, and no part. Raises Mistake where the iteration has none of its kind."""
-    if name in MARKS and name not in marks_in(iteration):
-        raise Mistake(f'there is no "{name}" in the iteration shown')
-    return name in MARKS
-
-
-def question(asked: str, iterations: list[dict], at: int, writer: Writer) -> dict:
+def question(asked: str, iterations: list[dict], page: dict) -> dict:
     """The page's question: its kind, its text, and what its kind asks for."""
     kind = asked.partition("\n")[0].strip()
     one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"')
@@ -76,12 +74,11 @@ def question(asked: str, iterations: list[dict], at: int, writer: Writer) -> dic
     missing = [name for name in QUESTION_FIELDS[kind] if name not in fields]
     if missing and (fields or kind != "choose"):
         raise Mistake(f'the question\'s field "{missing[0]}" is missing')
-    answers = ""
-    if kind == "choose" and (first := OPTION.search(text)):
-        text, answers = text[: first.start()], text[first.start() :]
-    data: dict = {"kind": kind, "text": writer.html(text, of=markdown.render)}
+    told, *answers = re.split("^(?=- )", text, maxsplit=1, flags=re.MULTILINE) if kind == "choose" else [text]
+    data: dict = {"kind": kind, "text": markdown.render(told, page)}
+    reasons = {name: markdown.renderInline(fields[name], page) for name in REASONS if name in fields}
     if kind == "choose":
-        return data | {"options": options(answers, fields, writer)}
+        return data | {"options": options("".join(answers), fields.get("answer"), reasons, page)}
     if kind == "step":
         # The reader goes to an iteration; the answer is a condition.
         data["answer"] = matching(fields["answer"], iterations)
@@ -89,28 +86,30 @@ def question(asked: str, iterations: list[dict], at: int, writer: Writer) -> dic
         # The reader clicks what can be highlighted in a part, or a mark of the figure.
         known, name = MARKS | FIGURE_MARKS, fields["answer"]
         one_of(name, known, f'"{name}" cannot be clicked')
-        is_marked(name, iterations[at])
         data |= {"answer": known[name].selector, "choices": known[name].choices, "part": PARTS.get(known[name].part)}
     else:
-        # The reader drags the figure's slider; right is what is `within` of the answer.
-        try:
-            data |= {name: float(writer.words(fields[name])) for name in ("answer", "within")}
-        except ValueError as error:
-            raise Mistake(f"a number is needed: {error}") from None
-    return data | {name: writer.html(fields[name]) for name in ("right", "wrong", "low", "high") if name in fields}
+        # The reader types a number, or drags the figure's slider; within: which share of the answer it may be off. A
+        # text, which is no number, cannot be added to one.
+        data |= {name: value_of(f"0 + ({fields[name]})", page["names"]) for name in ("answer", "within")}
+    return data | reasons
 
 
-def options(text: str, fields: dict[str, str], writer: Writer) -> list[dict]:
-    """Answers marked [x] and [ ], each with its reason; or plain ones and the `answer` that one of them is."""
+def options(text: str, answer: str | None, reasons: dict[str, str], page: dict) -> list[dict]:
+    """Answers marked [x] and [ ], each with its reason; or plain ones, of which one is what `answer` comes to."""
     found = [(said, mark == "x", " ".join(why.split())) for mark, said, why in OPTION.findall(text)]
-    if fields:
-        answer = writer.words(fields["answer"])
-        found = [(said, said == answer, fields["right" if said == answer else "wrong"]) for said, *_ in found]
+    if answer:
+        right = value_of(answer, page["names"])
+        found = [(said, said == right, reasons["right" if said == right else "wrong"]) for said, *_ in found]
     if len(found) < 2 or not any(right for _, right, _ in found) or not all(why for *_, why in found):
         raise Mistake(
             "a question to choose needs two answers, of which one is the `answer` or marked [x], and reasons "
             "indented under each"
         )
+    no_terms = page | {"finder": None}
     return [
-        {"html": writer.html(said, terms=False), "right": right, "why": writer.html(why)} for said, right, why in found
-    ]
+        {
+            "html": markdown.renderInline(said, no_terms), "right": right,
+            "why": why if answer else markdown.renderInline(why, page),
+        }
+        for said, right, why in found
+    ]  # fmt: skip

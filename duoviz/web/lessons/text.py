@@ -1,14 +1,17 @@
-"""A lesson's text: its file in parts, figures filled in by Jinja2, Markdown as HTML with its links and terms."""
+"""A lesson's text: its file in parts, Markdown as HTML with its figures, links and terms."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, TemplateError
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 
 from duoviz.errors import UserError
 
@@ -39,16 +42,9 @@ def one_of(name: str, known: Collection[str], message: str) -> None:
 
 def parts_of(file: Path) -> list[tuple[int, str]]:
     """What stands before the first `## `, and each part that begins so, with the line where it begins."""
-    with located(file, 1):
-        try:
-            text = file.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise Mistake("this is not UTF-8 text") from None
-    found, line = [], 1
-    for part in re.split("^(?=## )", text, flags=re.MULTILINE):
-        found.append((line, part))
-        line += part.count("\n")
-    return found
+    text = file.read_text(encoding="utf-8", errors="replace")
+    places = [0, *(heading.start() for heading in re.finditer("^## ", text, re.MULTILINE)), len(text)]
+    return [(1 + text.count("\n", 0, begin), text[begin:end]) for begin, end in pairwise(places)]
 
 
 def fields_in(lines: str, known: Collection[str]) -> dict[str, str]:
@@ -107,28 +103,20 @@ def ordinal(number: int) -> str:
 
 FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, ordinal, quoted)}
 
-# Until its Markdown is read, a figure's characters are so much further on in Unicode, where none means anything.
-AWAY = 0xF0000
-FIGURE = re.compile("[\U000f0000-\U000fffff]+")
-
-
-def hidden(value: object) -> str:
-    """A figure of a text, which `plain` gives back. Raises TypeError for a number that has no form yet, and None."""
-    text = str(value)
-    if not isinstance(value, str | int):
-        raise TypeError(f"say how to write {text[:40]}: {', '.join(FORMS)}")
-    return "".join(chr(AWAY + ord(sign)) if ord(sign) < AWAY else sign for sign in text)
-
-
-def plain(text: str) -> str:
-    """A text with its figures."""
-    return FIGURE.sub(lambda match: "".join(chr(ord(sign) - AWAY) for sign in match[0]), text)
-
-
-expressions = Environment(
-    variable_start_string="{", variable_end_string="}", undefined=StrictUndefined, finalize=hidden
-)
+expressions = Environment(undefined=StrictUndefined)
 expressions.filters |= FORMS
+compiled = cache(partial(expressions.compile_expression, undefined_to_none=False))
+
+
+def value_of(expression: str, names: Mapping[str, Any]) -> Any:
+    """What an expression of Jinja2 comes to. Raises Mistake."""
+    try:
+        value = compiled(expression)(names)
+        # What is not defined raises its error when it is used.
+        bool(value)
+    except (TemplateError, TypeError, ArithmeticError, KeyError, Mistake) as error:
+        raise Mistake(f'"{expression}" cannot be computed: {error}; see README.md') from None
+    return value
 
 
 class Term(NamedTuple):
@@ -197,6 +185,7 @@ def address_of(to: str, lessons: Collection[str]) -> str:
     )
 
 
+# What draws a page's Markdown gets what `page_of` gives.
 def text_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
     """Terms are marked only in plain text: no button may stand in a link."""
     text = tokens[index]
@@ -208,31 +197,30 @@ def link_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
     return f'<a href="{escape(to)}"{" target=_blank rel=noopener" if to.startswith("https:") else ""}>'
 
 
+def figure_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
+    value = value_of(tokens[index].content, page["names"])
+    if not isinstance(value, str | int):
+        raise Mistake(f'say how to write "{tokens[index].content}": {", ".join(FORMS)}')
+    return f'<span class="dl-value">{escape(str(value))}</span>'
+
+
+def find_figure(state: StateInline, silent: bool) -> bool:
+    """Markdown's rule for `{expression}`."""
+    found = FIGURE.match(state.src, state.pos)
+    if found and not silent:
+        state.push("figure", "", 0).content = found[1]
+    state.pos = found.end() if found else state.pos
+    return bool(found)
+
+
+FIGURE = re.compile("{([^{}]+)}")
 # Paragraphs, lists, links, *em*, **strong** and `code`; all else is text.
 markdown = MarkdownIt("zero").enable(["list", "emphasis", "backticks", "link"])
-markdown.add_render_rule("text", text_html)
-markdown.add_render_rule("link_open", link_html)
+markdown.inline.ruler.push("figure", find_figure)
+for kind, html in (("text", text_html), ("link_open", link_html), ("figure", figure_html)):
+    markdown.add_render_rule(kind, html)
 
 
-class Writer:
-    """Writes one page's texts. names: what an expression may name; lessons: the names that a link may lead to."""
-
-    def __init__(self, names: dict[str, Any], terms: list[Term], lessons: Collection[str]):
-        self.names, self.page = names, {"finder": Finder(terms), "lessons": lessons}
-
-    def filled(self, text: str) -> str:
-        """A text with its figures hidden. Raises Mistake."""
-        try:
-            return expressions.from_string(text).render(self.names)
-        except (TemplateError, TypeError, ArithmeticError, KeyError, Mistake) as error:
-            raise Mistake(f"a figure cannot be computed: {error}; see README.md") from None
-
-    def words(self, text: str) -> str:
-        """A line as plain text."""
-        return plain(self.filled(text))
-
-    def html(self, text: str, *, of: Callable[..., str] = markdown.renderInline, terms: bool = True) -> str:
-        """A line as HTML; of: `markdown.render` for several blocks. terms: whether they are marked."""
-        page = self.page if terms else self.page | {"finder": None}
-        html = of(self.filled(text), page)
-        return FIGURE.sub(lambda match: f'<span class="dl-value">{escape(plain(match[0]))}</span>', html)
+def page_of(names: Mapping[str, Any], terms: list[Term], lessons: Collection[str]) -> dict:
+    """What `markdown` needs to draw a page's texts: what expressions may name, and to which lessons links may lead."""
+    return {"names": names, "finder": Finder(terms), "lessons": lessons}

@@ -1,8 +1,8 @@
 // The end of a game: the visitor's figures beside the draft's, and a link to the same rounds.
 
 import { fragmentOf, readWhole } from "../share/link.js";
-import { el, setText, textButton } from "../visualizer/dom.js";
-import { copied } from "../visualizer/export.js";
+import { el } from "../visualizer/dom.js";
+import { copyTools } from "../visualizer/export.js";
 import {
   costsOf, costsWords, paceWords, perForwardWords, shareWords, speedWords, stopsWords, summary,
 } from "./score.js";
@@ -14,9 +14,6 @@ export const leadsToLesson = (hash) => new URLSearchParams(hash.slice(1)).has("l
 export const fragmentTo = (seed) => fragmentOf({ tab: "learn", fields: {}, draft: seed });
 
 export const newSeed = () => 1 + Math.floor(9999 * Math.random());
-
-const COPIED = "Link copied. It opens the same rounds.";
-const REFUSED = "Copy the link with Ctrl+C (⌘C on a Mac).";
 
 const row = (name, ...cells) => (
   el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((cell) => el("td", {}, cell)))
@@ -38,28 +35,18 @@ function roundTable(verdicts, drafted) {
     el("tbody", {}, row("You", ...cells(verdicts)), row("The draft", ...cells(drafted))));
 }
 
-function linkNodes(seed) {
-  const value = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
-  const link = el("input", { class: "dg-link", readonly: "", hidden: "", value, "aria-label": "Link to these rounds" });
-  const told = el("p", { class: "dl-note", role: "status" });
-  const copy = textButton("Copy link to these rounds", async () => {
-    link.hidden = false;
-    link.select();
-    setText(told, (await copied(link.value)) ? COPIED : REFUSED);
-  });
-  return { copy, told, link };
-}
-
 // game: {trace, seed, verdicts, drafted, seconds}, `seconds` for one guess. tools: more buttons.
 export function endNode({ trace: { header }, seed, verdicts, drafted, seconds }, tools) {
   const [mine, draft] = [verdicts, drafted].map(summary);
   const costs = costsOf(header);
   const said = [stopsWords(mine), ...paceWords(verdicts, drafted, costs, seconds)].filter(Boolean);
-  const { copy, told, link } = linkNodes(seed);
+  const link = el("input", { class: "dl-copied", readonly: "", "aria-label": "Link to these rounds" });
+  const address = `${location.origin}${location.pathname}${fragmentTo(seed)}`;
+  const { button, told } = copyTools("Copy link to these rounds", link, () => address, "Link copied. It opens the same rounds.");
   return el("div", { class: "dg-end" },
     el("h4", { class: "dg-asked", tabindex: "-1" },
       `You: ${perForwardWords(mine)} tokens per forward pass. The draft: ${perForwardWords(draft)}.`),
     figureTable(verdicts, drafted, costs), ...said.map((sentence) => el("p", {}, sentence)),
     roundTable(verdicts, drafted),
-    el("p", { class: "dl-note" }, costsWords(costs, header)), el("div", { class: "dg-tools" }, ...tools, copy), link, told);
+    el("p", { class: "dl-note" }, costsWords(costs, header)), el("div", { class: "dg-tools" }, ...tools, button), link, told);
 }

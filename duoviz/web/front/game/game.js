@@ -72,7 +72,7 @@ function createPlay({ tokens, rounds }, { show, end }, left) {
     step = "read";
     verdicts.push(verdict);
     drafted.push(draft);
-    const sentences = [verdictWords(verdict, current), draftWords(draft, current)];
+    const sentences = [verdictWords(verdict, current), draftWords(draft)];
     board.show(current, picks, { verdict, sentences, label: round() ? "Next round" : "See the result" });
   }
   function goOn() {

@@ -80,10 +80,8 @@ export function verdictWords(verdict, { places, next }) {
   return `${acceptedWords(verdict)} ${own}: ${gained}.${stopWords(verdict, place?.options.length)}`;
 }
 
-export function draftWords({ accepted }, { places }) {
-  const guesses = places.map(({ guess }) => quote(guess.text)).join(", ");
-  return `The draft's own guesses, in this order: ${guesses}. The target accepts ${["not even the first", "the first"][accepted] ?? `the first ${accepted}`}.`;
-}
+// Its guesses are not named: they may be right beyond what the visitor has seen.
+export const draftWords = ({ guesses, accepted }) => `Of the draft's own ${guesses} guesses, the target accepts ${accepted || "none"}.`;
 
 const times = (ratio) => (ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en"));
 

@@ -1,48 +1,11 @@
 // The head of the course: where the reader is, the list of all lessons, the glossary; and the summary at its end.
 
 import { button, drawer, el, setText, textButton } from "../visualizer/dom.js";
-import { remember, remembered } from "../visualizer/remembered.js";
 import { MARKS } from "../visualizer/words.js";
+import { createHandIn } from "./progress.js";
 import { linkNode } from "./texts.js";
 
-const PROGRESS_KEY = "duoviz lessons";
-
-function keptProgress() {
-  try {
-    const { seen, right } = JSON.parse(remembered(PROGRESS_KEY));
-    return { seen: new Set(seen), right: new Set(right) };
-  } catch {
-    // Nothing yet.
-    return { seen: new Set(), right: new Set() };
-  }
-}
-
-export function createProgress(told) {
-  const { seen, right } = keptProgress();
-  const keyOf = (lesson, page) => `${lesson.name}/${page + 1}`;
-  const add = (set, lesson, page) => {
-    set.add(keyOf(lesson, page));
-    remember(PROGRESS_KEY, JSON.stringify({ seen: [...seen], right: [...right] }));
-    told();
-  };
-  const seenOf = (lesson) => lesson.pages.filter((page, index) => seen.has(keyOf(lesson, index))).length;
-  const isOpen = (lesson) => ({ question }, index) => (
-    !seen.has(keyOf(lesson, index)) || (question && !right.has(keyOf(lesson, index)))
-  );
-  return {
-    see: (lesson, page) => add(seen, lesson, page),
-    answer: (lesson, page) => add(right, lesson, page),
-    share: (lesson) => seenOf(lesson) / lesson.pages.length,
-    isDone: (lesson) => !lesson.pages.some(isOpen(lesson)),
-    next: (lesson) => Math.max(0, lesson.pages.findIndex(isOpen(lesson))),
-    words(lesson) {
-      const [count, all] = [seenOf(lesson), lesson.pages.length];
-      if (!count) return "not started";
-      if (count < all) return `${count} of ${all} pages`;
-      return lesson.pages.some(isOpen(lesson)) ? "question open" : "done";
-    },
-  };
-}
+const timeOf = (lessons) => `about ${lessons.reduce((sum, { minutes }) => sum + minutes, 0)} min`;
 
 const listOver = (name, summary, list) => drawer(`dl-drawer ${name}`, summary, el("div", { class: "dl-panel" }, list));
 
@@ -59,35 +22,38 @@ function lessonButton(lesson, open) {
       const isDone = progress.isDone(lesson);
       node.dataset.done = isDone;
       setText(mark, isDone ? MARKS.accepted : MARKS.pending);
-      setText(state, progress.words(lesson));
+      setText(state, `${lesson.minutes} min · ${progress.words(lesson)}`);
     },
   };
 }
 
-export function createHead(lessons, terms, open, play) {
+export function createHead(lessons, terms, { progress, open, play }) {
   const summary = el("summary");
   const segments = lessons.map(() => el("span", { class: "dl-segment" }, el("span")));
-  const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => {
+  const closing = (act) => (...chosen) => {
     contents.open = false;
-    open(index, 0);
-  }));
-  const game = textButton("You be the draft", () => {
-    contents.open = false;
-    play();
-  });
-  const list = el("ol", {}, ...itemsOf(buttons));
-  const contents = listOver("dl-contents", summary, el("div", {}, el("div", { class: "dl-play" }, game, "A game."), list));
+    act(...chosen);
+  };
+  const buttons = lessons.map((lesson, index) => lessonButton(lesson, closing(() => open(index, 0))));
+  const list = el("div", {},
+    el("div", { class: "dl-play" }, textButton("You be the draft", closing(play)), "A game."),
+    el("p", { class: "dl-note dl-time" }, `${lessons.length} lessons, ${timeOf(lessons)}.`), el("ol", {}, ...itemsOf(buttons)),
+    createHandIn(lessons, progress));
+  const contents = listOver("dl-contents", summary, list);
   const glossary = listOver("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
   glossary.hidden = !terms.length;
+  const time = el("span", { class: "dl-note" });
   const node = el("header", { class: "dl-head" },
-    el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, glossary));
+    el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, time, glossary));
   return {
     node,
-    draw(current, progress) {
-      setText(summary, current < lessons.length ? `Lesson ${current + 1} of ${lessons.length}: ${lessons[current].title}` : "All lessons");
-      lessons.forEach((lesson, index) => {
-        Object.assign(segments[index].dataset, { done: progress.isDone(lesson), current: index === current });
-        segments[index].firstChild.style.width = `${100 * progress.share(lesson)}%`;
+    draw(current) {
+      const lesson = lessons[current];
+      setText(summary, lesson ? `Lesson ${current + 1} of ${lessons.length}: ${lesson.title}` : "All lessons");
+      setText(time, timeOf(lesson ? [lesson] : lessons));
+      lessons.forEach((each, index) => {
+        Object.assign(segments[index].dataset, { done: progress.isDone(each), current: index === current });
+        segments[index].firstChild.style.width = `${100 * progress.share(each)}%`;
         buttons[index].draw(progress);
         buttons[index].node.setAttribute("aria-current", index === current ? "step" : "false");
       });
@@ -100,14 +66,14 @@ export function createSummary(lessons, progress, open) {
   const buttons = lessons.map((lesson, index) => lessonButton(lesson, () => open(index, progress.next(lesson))));
   for (const each of buttons) each.draw(progress);
   const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
-    : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its question. The list shows what is left.`;
+    : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its questions. The list shows what is left.`;
   const links = [
     ["You be the draft", "learn&draft=6", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
     ["Compare", "compare", "Race two methods on this machine."], ["Lab", "lab", "See when guessing pays, and the paper's tables measured again."]];
   const words = [
     el("h3", { tabindex: "-1" }, "The end of the course"), el("p", {}, said),
     el("ul", {}, ...links.map(([name, tab, about]) => el("li", {}, linkNode(name, `#tab=${tab}`), `: ${about}`))),
-    el("div", { class: "dl-tools" }, textButton("Begin again", () => open(0, 0))),
+    el("div", { class: "dl-tools" }, textButton("Begin again", () => open(0, 0))), createHandIn(lessons, progress),
   ];
   return { words, list: el("ol", { class: "dl-summary", "aria-label": "Lessons" }, ...itemsOf(buttons)) };
 }

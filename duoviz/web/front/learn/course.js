@@ -1,27 +1,22 @@
 // The course: lessons of pages, each beside what it is about. `mountCourse(root, course, options)` shows it.
 
 import { button, el, setText, textButton } from "../visualizer/dom.js";
-import { createHead, createProgress, createSummary } from "./contents.js";
+import { createHead, createSummary } from "./contents.js";
 import { FIGURES } from "./figures.js";
+import { createProgress } from "./progress.js";
 import { createQuestion } from "./question.js";
 import { createStage } from "./stage.js";
 import { createGlossary, htmlNode, linkNode } from "./texts.js";
-
-// It lies outside of the course, whose styles do not reach it there.
-const BOX = "display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; padding: 4px 16px; border: 1.5px solid var(--color-accent); border-radius: 10px;"
-  + " background: var(--background-fill-secondary); color: var(--body-text-color); font-size: 14px; line-height: 1.4;";
-const PRESSED = "flex: none; padding: 4px 10px; border: 1px solid var(--border-color-primary); border-radius: 6px; background: none;"
-  + " color: inherit; font-size: 13px; text-decoration: none; cursor: pointer;";
 
 let shown = null;
 
 // Until it is closed, or the reader goes back by the link that leads to the lesson.
 function tellWhatToWatch(words, lesson) {
   shown?.remove();
-  const close = button({ class: "dv-button dv-button-text", style: PRESSED }, () => shown.remove(), "Close");
-  const back = linkNode("Back to the lesson", lesson, { style: PRESSED });
+  const close = button({}, () => shown.remove(), "Close");
+  const back = linkNode("Back to the lesson", lesson);
   back.addEventListener("click", () => shown.remove());
-  shown = el("div", { class: "dl-watch", role: "status", style: BOX }, el("span", {}, el("b", {}, "Watch: "), words), back, close);
+  shown = el("div", { class: "dl-watch", role: "status" }, el("span", {}, el("b", {}, "Watch: "), words), back, close);
   document.getElementById("ask").after(shown);
 }
 
@@ -45,9 +40,9 @@ function liveBox(lesson, back) {
   return node;
 }
 
-function createPage(page, { stage, glossary, onRight }) {
+function createPage(page, { stage, glossary, onAnswer }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
-  const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onRight);
+  const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onAnswer);
   return {
     words: [el("h3", { tabindex: "-1" }, page.title), ...glossary.blocks(page.text)], question: question ? [question.node] : [],
     figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],
@@ -120,9 +115,9 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   if (!lessons.length) return root.replaceChildren(mistakeList(mistakes), el("p", {}, "There are no lessons to show."));
 
   const [stage, glossary] = [createStage(fetchTrace), createGlossary(terms)];
-  const progress = createProgress(() => head.draw(at.lesson, progress));
+  const progress = createProgress(() => head.draw(at.lesson));
   const choose = (lesson, page) => turnTo({ lesson, page });
-  const head = createHead(lessons, glossary.entries, choose, play);
+  const head = createHead(lessons, glossary.entries, { progress, open: choose, play });
   const reading = createReading((by) => turnTo(stepFrom(lessons, at, by)));
   const card = el("article", { class: "dl-card", "aria-label": "Lesson" }, head.node, ...reading.nodes);
   let at = { lesson: 0, page: 0 }, leave = () => {};
@@ -136,7 +131,8 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   function showPage(lesson, number) {
     progress.see(lesson, number);
     const [page, isLast] = [lesson.pages[number], number === lesson.pages.length - 1];
-    const drawn = createPage(page, { stage, glossary, onRight: () => progress.answer(lesson, number) });
+    const onAnswer = (said, right) => progress.answer(lesson, number, said, right);
+    const drawn = createPage(page, { stage, glossary, onAnswer });
     leave = drawn.leave;
     const live = isLast ? [liveBox(lesson, linkTo(lesson, number))] : [];
     reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
@@ -149,7 +145,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     leave = () => {};
     if (lessons[at.lesson]) showPage(lessons[at.lesson], at.page);
     else showEnd();
-    head.draw(at.lesson, progress);
+    head.draw(at.lesson);
     reading.showWays(before, after, nextLabel(lessons, at, after));
   }
   function turnTo(to) {

@@ -1,9 +1,9 @@
-// Tests of course.js and contents.js: from page to page, where a link leads, and how far the reader has come.
+// Tests of course.js and progress.js: from page to page, where a link leads, how far the reader has come, and answers.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { createProgress } from "./contents.js";
 import { placeIn, stepFrom } from "./course.js";
+import { answersText, createProgress } from "./progress.js";
 
 const LESSONS = [{ name: "why", pages: [{}, {}] }, { name: "how", pages: [{}] }];
 const at = (lesson, page) => ({ lesson, page });
@@ -30,8 +30,8 @@ test("where a link leads; what is no page is the first", () => {
   }
 });
 
-test("a lesson is done when its pages are seen and its question is answered, which the browser keeps", (context) => {
-  const LESSON = { name: "why", pages: [{}, { question: {} }, {}] };
+test("a lesson is done when its pages are seen and its question is answered; the browser keeps that, and all answers", (context) => {
+  const LESSON = { name: "why", title: "Why", pages: [{}, { question: { text: "How many?" } }, {}] };
   const kept = new Map();
   const setItem = (name, text) => kept.set(name, text);
   globalThis.localStorage = { getItem: (name) => kept.get(name) ?? null, setItem };
@@ -46,10 +46,18 @@ test("a lesson is done when its pages are seen and its question is answered, whi
   assert.equal(progress.share(LESSON), 1 / 3);
   for (const page of [1, 2]) progress.see(LESSON, page);
   assert.deepEqual(state(), ["question open", 1, false]);
-  progress.answer(LESSON, 1);
+  const head = (numbers) => `My answers in the course of duoviz: ${numbers}.\n\n1. Why\nHow many?\n→ `;
+  const answers = (of = progress) => answersText([LESSON], of, String);
+  assert.equal(answers(), `${head("0 of 1 right, 0 at the first try")}open`);
+  progress.answer(LESSON, 1, "six", false);
+  assert.deepEqual(state(), ["question open", 1, false]);
+  assert.equal(answers(), `${head("0 of 1 right, 0 at the first try")}open after 1 try, the last: six`);
+  for (const [said, right] of [["7", true], ["eight", false]]) progress.answer(LESSON, 1, said, right);
   assert.deepEqual(state(), ["done", 0, true]);
-  assert.equal(told, 5);
-  assert.deepEqual(state(createProgress(() => {})), ["done", 0, true], "at the next visit");
+  assert.equal(told, 7);
+  const next = createProgress(() => {});
+  assert.deepEqual(state(next), ["done", 0, true], "at the next visit");
+  assert.equal(answers(next), `${head("1 of 1 right, 0 at the first try")}right after 2 tries: 7`);
   for (const text of ["", "no JSON", "null", "{}"]) {
     for (const name of kept.keys()) kept.set(name, text);
     assert.equal(createProgress(() => {}).words(LESSON), "not started");

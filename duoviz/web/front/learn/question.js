@@ -1,4 +1,4 @@
-// A page's question: the reader chooses, steps, clicks or drags, and is told why that is right or not.
+// A page's question: the reader chooses, steps, clicks or computes, and is told why that is right or not.
 
 import { button, el, listen, setAttributes, textButton } from "../visualizer/dom.js";
 import { htmlNode } from "./texts.js";
@@ -51,13 +51,19 @@ function listenToChoices(root, choices, act) {
   };
 }
 
+// What was clicked, in words.
+function nameOf(node) {
+  const text = (node.querySelector(".dv-label, .dl-token") ?? node).textContent;
+  return [node.dataset.status, node.dataset.lane, text].filter(Boolean).join(", ");
+}
+
 const SHORT = 14;
 
 function askChoose({ options }, tell) {
   const buttons = options.map(({ html, right, why }) => (
     button({ class: "dl-option", "aria-pressed": "false" }, ({ currentTarget }) => {
       for (const each of buttons) each.setAttribute("aria-pressed", each === currentTarget);
-      tell(right, why);
+      tell(currentTarget.textContent, right, why);
     }, htmlNode("span", html))
   ));
   const areShort = buttons.every(({ textContent }) => textContent.length <= SHORT);
@@ -67,7 +73,7 @@ function askChoose({ options }, tell) {
 function askStep({ answer, right, wrong }, tell, { stage }) {
   const check = textButton("It is this one", () => {
     const found = answer.includes(stage.shown());
-    tell(found, found ? right : wrong);
+    tell(`iteration ${stage.shown()}`, found, found ? right : wrong);
   });
   return { nodes: [el("p", { class: "dl-note" }, "Step with ← and → or the player's buttons."), el("div", { class: "dl-tools" }, check)] };
 }
@@ -75,29 +81,37 @@ function askStep({ answer, right, wrong }, tell, { stage }) {
 function askClick({ answer, choices, part, right, wrong }, tell, { stage, figure }) {
   const stop = listenToChoices(part ? stage.part(part) : figure.node, choices, (chosen) => {
     const isRight = chosen.matches(answer);
-    tell(isRight, isRight ? right : wrong);
+    tell(nameOf(chosen), isRight, isRight ? right : wrong);
   });
   const where = part ? "Click it beside this text, or go there with Tab and press Enter." : "Click it in the figure, or go there with Tab and press Enter.";
   return { nodes: [el("p", { class: "dl-note" }, where)], stop };
 }
 
-function askDrag({ answer, within, right, low, high }, tell, { figure }) {
-  const check = textButton("Check", () => {
-    const difference = figure.reading() - answer;
-    const found = Math.abs(difference) <= within;
-    tell(found, found ? right : difference < 0 ? low : high);
-  });
-  return { nodes: [el("div", { class: "dl-tools" }, check)] };
+// A decimal comma is a point.
+const numberIn = (text) => Number.parseFloat(text.replace(",", "."));
+
+// A number, set with the figure's slider, or typed where it has none.
+function askNumber({ answer, within, right, low, high }, tell, { figure }) {
+  const input = el("input", { "class": "dl-typed", "inputmode": "decimal", "autocomplete": "off", "required": "",
+    "pattern": "\\s*\\d*[.,]?\\d+\\s*", "title": "A number, such as 1.5", "aria-label": "Your answer" });
+  const check = () => {
+    if (!figure?.reading && !input.reportValidity()) return;
+    const value = figure?.reading ? figure.reading() : numberIn(input.value);
+    const found = Math.abs(value - answer) <= within * Math.abs(answer);
+    tell(String(value), found, found ? right : value < answer ? low : high);
+  };
+  input.addEventListener("keydown", ({ key }) => { if (key === "Enter") check(); });
+  return { nodes: [el("div", { class: "dl-tools" }, ...(figure?.reading ? [] : [input]), textButton("Check", check))] };
 }
 
-const KINDS = { choose: askChoose, step: askStep, click: askClick, drag: askDrag };
+const KINDS = { choose: askChoose, step: askStep, click: askClick, number: askNumber };
 
-// about: {stage, figure, glossary}. onRight: called when it is answered rightly. stop: to be called when the page is
-// left.
-export function createQuestion(question, about, onRight) {
+// about: {stage, figure, glossary}. onAnswer: called with each answer's words, and whether it is right. stop: to be
+// called when the page is left.
+export function createQuestion(question, about, onAnswer) {
   const verdict = el("p", { class: "dl-verdict", role: "status" });
-  const tell = (right, why) => {
-    if (right) onRight();
+  const tell = (said, right, why) => {
+    onAnswer(said, right);
     verdict.dataset.right = right;
     verdict.replaceChildren(el("b", {}, right ? "✓ Right. " : "Not quite. "), about.glossary.text("span", why));
     // On a small screen the reader may have answered far below.

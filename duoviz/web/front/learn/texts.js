@@ -20,6 +20,8 @@ export function htmlNode(tag, html, attributes = {}) {
   return node;
 }
 
+export const plainText = (html) => htmlNode("div", html).textContent.trim();
+
 export function createGlossary(terms) {
   const meanings = new Map(terms.map(({ name, html }) => [name, html]));
   let open = null;

@@ -1,6 +1,6 @@
 // What is saved or copied: the trace, and the page that replays it.
 
-import { el } from "./dom.js";
+import { el, setText, textButton } from "./dom.js";
 
 // In a frame a browser may drop what is saved, and tells nobody.
 const IN_A_FRAME = globalThis.parent === globalThis.self ? ""
@@ -18,6 +18,19 @@ export const REFUSED = "The browser did not let this page copy. The text is sele
 
 // Whether a text could be copied: a page that may not has no clipboard, or a refusal.
 export const copied = (text) => (async () => navigator.clipboard.writeText(text))().then(() => true, () => false);
+
+// A button that copies `textOf()`, which from then on stands in `field` too, and what came of it: `done`, or why not.
+export function copyTools(label, field, textOf, done) {
+  const told = el("p", { class: "dl-note", role: "status" });
+  field.hidden = true;
+  const button = textButton(label, async () => {
+    field.hidden = false;
+    field.value = textOf();
+    field.select();
+    setText(told, (await copied(field.value)) ? done : REFUSED);
+  });
+  return { button, told };
+}
 
 // The one file that replays a trace; its texts hold no markup.
 export function replayPage([before, after], trace) {
