@@ -52,6 +52,8 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
     body_text_color_subdued="*neutral_600",
     block_info_text_color="*neutral_600",
     # One radius, as in frame.css.
+    block_radius="8px",
+    container_radius="8px",
     input_radius="8px",
     button_large_radius="8px",
     button_medium_radius="8px",

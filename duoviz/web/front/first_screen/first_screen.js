@@ -3,6 +3,7 @@
 import { el, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
+import { machineOf } from "../visualizer/origin.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
 import { count, duration, known } from "../visualizer/words.js";
@@ -15,9 +16,7 @@ import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 const [LASTS, SLOWER] = [12, [1, 2, 5, 10, 20, 50, 100]];
 // Speeds that differ by no more are the same.
 const ALIKE = 0.03;
-const NOTHING_BEFORE = { isCut: false, tokens: [] };
-const LONGEST_FRAME = 0.1;
-const LINES = 3;
+const [LONGEST_FRAME, LINES] = [0.1, 3];
 
 const slowerOf = (wall) => SLOWER.reduce((best, each) => (
   Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
@@ -33,7 +32,7 @@ function createSide(title, names, ...key) {
     run: () => run,
     set(next) {
       run = next;
-      const text = createText(NOTHING_BEFORE, run.tokens);
+      const text = createText({ isCut: false, tokens: [] }, run.tokens);
       ({ spans } = text);
       view.replaceChildren(text.text);
       hide(...spans);
@@ -149,7 +148,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     recorded: expected.recorded, pays: paysFrom(measured, other.wall, expected), onChange: turn,
   });
   const { device } = told.header.target;
-  const where = `Recorded on ${/\(([^)]+)\)/.exec(device)?.[1] ?? device}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
+  const where = `Recorded on ${machineOf(device)}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
   const node = el("div", { class: "dv-first", tabindex: -1 },
     el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
     el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),

@@ -1,8 +1,7 @@
 // The knob of the first screen: how often the small model is right.
 
 import { el, setText } from "../visualizer/dom.js";
-
-const inPercent = (rate) => `${Math.round(100 * rate)} %`;
+import { percent } from "../visualizer/words.js";
 
 // rates: that can be chosen, in their order; recorded: the one that was measured, among them; pays: from where on it is
 // faster, null where that is not known; onChange: called with the rate chosen.
@@ -15,7 +14,7 @@ export function createKnob(rates, { recorded, pays, onChange }) {
   const mark = pays === null ? [] : [el("span", { class: "dv-first-pays" }, "▲ from here on it pays: 5 % faster (computed)")];
   const say = () => {
     const rate = rates[input.value];
-    const words = `${inPercent(rate)}, ${rate === recorded ? "as recorded" : "computed"}`;
+    const words = `${percent(rate)}, ${rate === recorded ? "as recorded" : "computed"}`;
     input.setAttribute("aria-valuetext", words);
     setText(value, words);
     return rate;

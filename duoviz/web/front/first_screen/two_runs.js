@@ -1,7 +1,6 @@
 // The two recorded runs of the first screen, and what the second would be were the small
 // model right more or less often.
 
-import { known } from "../visualizer/words.js";
 import { beginOf } from "../visualizer/state.js";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
@@ -66,5 +65,5 @@ export function paysFrom(run, wall, { rates, tokens }) {
   const at = walls.findIndex((each) => each <= most);
   if (at < 1) return null;
   const part = (walls[at - 1] - most) / (walls[at - 1] - walls[at]);
-  return known(part) ? rates[at - 1] + part * (rates[at] - rates[at - 1]) : null;
+  return rates[at - 1] + part * (rates[at] - rates[at - 1]);
 }

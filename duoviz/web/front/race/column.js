@@ -21,9 +21,9 @@ export function swatch(lane, place) {
 // runs: how many rounds there were, of which the median one is shown.
 function deviceWords({ header }, runs) {
   if (!header) return WAITING;
-  // The machine's name is at a label's end.
-  const on = (side) => side.device.replace(/ \(.*\)$/, "");
-  return `${runs > 1 ? "median round, " : ""}large model on ${on(header.target)}${header.draft ? `; small model on ${on(header.draft)}` : ""}`;
+  const words = `${runs > 1 ? "median round, " : ""}large model on ${header.target.device}${header.draft ? `; small model on ${header.draft.device}` : ""}`;
+  // What stands in brackets is the machine's name.
+  return words.replace(/ \([^)]*\)/g, "");
 }
 
 // Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.

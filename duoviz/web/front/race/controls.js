@@ -1,7 +1,7 @@
 // The race's message and the replay's buttons.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
-import { dateWords, modelsWords } from "../visualizer/origin.js";
+import { dateWords, machineOf, modelsWords } from "../visualizer/origin.js";
 import { SPEEDS } from "../visualizer/player.js";
 import { createButtons } from "../visualizer/transport.js";
 import { clip, duration, visible } from "../visualizer/words.js";
@@ -10,8 +10,6 @@ import { canReplay, endOf } from "./model.js";
 const NO_RACE = "Nothing has run yet. Start a race: both methods answer the same prompt, one after the other, "
   + "and then you see both side by side on one clock.";
 const RACE_IT = " Press Race to run it here.";
-
-const machineOf = ({ target }) => clip(visible(/ \((.*)\)$/.exec(target.device)?.[1] ?? target.device), 60);
 
 export function createRaceMessage({ race, recordings, choose }) {
   const said = el("span", { class: "dv-message", role: "status" });
@@ -34,7 +32,7 @@ export function createRaceMessage({ race, recordings, choose }) {
       for (const [name, button] of others) button.hidden = race.file !== null || race.lanes[0].name === name;
       const rounds = race.repeats > 1 ? ` ${race.repeats} times,` : " once,";
       const from = race.file === null ? " each method ran" : ` the race of the file ${race.file}; each method ran${rounds}`;
-      setText(made, `${from} alone,${dateWords(header.date)} on ${machineOf(header)}.`);
+      setText(made, `${from} alone,${dateWords(header.date)} on ${clip(visible(machineOf(header.target.device)), 60)}.`);
       setText(target, modelsWords(header));
       raceIt.hidden = race.file !== null;
       setText(prompt, clip(visible(header.prompt.trim()), 200));

@@ -72,8 +72,6 @@ function baselineWords({ all, target }, isEqual) {
   return told.join(" ");
 }
 
-const reasonNode = (sentence) => el("li", sentence.startsWith("Estimate:") ? { class: "dv-estimate" } : {}, sentence);
-
 function leadWords(race) {
   const sides = sidesOf(race);
   if (sides.length < 2 || !sides.every(tokensOf)) return "";
@@ -104,7 +102,7 @@ export function createFinish(context) {
     shown = race.result;
     verdict.replaceChildren(...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
     baselines.textContent = shown ? baselineWords(shown.baselines, new Set(shown.lanes.slice(0, 2).map(({ device }) => device)).size === 1) : "";
-    reasons.replaceChildren(...(shown?.sentences ?? []).map(reasonNode));
+    reasons.replaceChildren(...(shown?.sentences ?? []).map((sentence) => el("li", sentence.startsWith("Estimate:") ? { class: "dv-estimate" } : {}, sentence)));
   };
   return {
     node,

@@ -69,11 +69,9 @@ export function one(stop, { figure, motion, script, width }) {
   });
 }
 
-const tokensWords = (number) => `${capital(NUMBERS[number])} token${number === 1 ? "" : "s"}`;
-
 export function cheap({ trace, one: single, many, rows, tokens, slower }, { figure, motion, script, width }) {
   const both = [[1, single], [rows, many]].map(([size, seconds]) => {
-    const names = { target: `${tokensWords(size)}: ${inMs(seconds)}` };
+    const names = { target: `${capital(NUMBERS[size])} token${size === 1 ? "" : "s"}: ${inMs(seconds)}` };
     const lane = createLanes(forwardOf(trace, seconds, size), { start: 0, end: 1.02 * many, names, width });
     const read = tokens.slice(0, size).map(({ text }) => ({ text: text.trim(), source: "target" }));
     const text = createText({ isCut: false, tokens: [] }, read);

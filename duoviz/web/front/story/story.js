@@ -18,8 +18,6 @@ const SEEN_KEY = "duoviz story";
 const OPENED = ".dv-menu[open], .label-wrap.open";
 const isAnyOpened = () => [...document.querySelectorAll(OPENED)].some((opened) => opened.checkVisibility());
 
-const ownTab = (root) => document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`);
-
 // The keys of what stands over the stage. acts: by their keys.
 export function listenToKeys(isShown, acts) {
   const onKey = (event) => {
@@ -89,7 +87,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     const { stop, mayOpen } = storyIn(location.hash);
     if (stop === null) return false;
     // A link that names no tab may be followed on another one.
-    if (mayOpen && !root.checkVisibility()) ownTab(root)?.click();
+    if (mayOpen && !root.checkVisibility()) document.getElementById(`${root.closest("[id^=tab-]")?.id}-button`)?.click();
     open(stop);
     return true;
   };

@@ -13,9 +13,10 @@ const LONGEST_PROMPT = 80;
 const words = (value, length) => clip(visible(value), length);
 
 // A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)". The timeline names the cores.
+export const machineOf = (label) => / \((.*)\)$/.exec(label)?.[1] ?? label;
 export function devicesWords({ target, draft }) {
   const labels = [target, draft].map((side) => side?.device).filter(Boolean);
-  const machines = new Set(labels.map((label) => / \((.*)\)$/.exec(label)?.[1] ?? label));
+  const machines = new Set(labels.map(machineOf));
   return words([...(machines.size > 1 ? labels : machines)].join(" and "), 200);
 }
 
