@@ -1,19 +1,14 @@
 """What tests let run in processes of their own."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from duoviz import runner, runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.lab.bench import bench
-from duoviz.lab.plan import Plan
-from duoviz.lab.results import opened
 from duoviz.models.cores import assign_cores, available_cores
 from duoviz.models.language_model import LanguageModel
 from tests.tiny import change_pair, tiny_engine
@@ -73,24 +68,3 @@ def send_report(pipe: Connection) -> None:
 def report_on_one_core(pipe: Connection, core: int) -> None:
     os.sched_setaffinity(0, {core})
     send_report(pipe)
-
-
-def measure(pipe: Connection, plan: Plan, path: Path, answers: int) -> None:
-    """A run of the Lab on the tiny pair that hangs in the middle of the answer after so many."""
-    engine = tiny_engine()
-    forward = engine.pair.target.forward
-
-    def hanging(*arguments, **options):
-        if sum(file.read_bytes().count(b"\n") for file in path.glob("answers/*.jsonl")) >= answers:
-            tell_and_hang(pipe)
-        return forward(*arguments, **options)
-
-    engine.pair.target.forward = hanging
-    with opened(path) as folder:
-        for _ in bench(engine, plan, folder):
-            pass
-
-
-def tell_and_hang(pipe: Connection) -> None:
-    pipe.send("hanging")
-    threading.Event().wait()

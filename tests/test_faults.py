@@ -7,13 +7,11 @@ import pytest
 
 from duoviz import runner
 from duoviz.decoding.worker import heartbeat
-from duoviz.decoding.worker.protocol import DraftDied
 from tests import children
 from tests.children import SETTINGS, engine_with_draft, stream, wait_for_draft
 from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.until import has_ended, wait_until
-from tests.weights import ends_at_once
 
 pytestmark = pytest.mark.thorough
 
@@ -92,13 +90,6 @@ def test_a_draft_that_hangs_before_its_first_answer_is_replaced(engine, vanilla_
     monkeypatch.setattr(heartbeat, "SILENCE", 3.0)
     assert run(engine)["end"]["text"] == vanilla_text
     assert not hanging.process.is_alive() and engine.draft_beside.alive()
-
-
-def test_a_draft_that_ends_while_it_starts(vanilla_text):
-    engine = engine_with_draft(ends_at_once)
-    with pytest.raises(DraftDied, match=r"died \(exit code 3\): run again to start a new one"):
-        run(engine)
-    assert run(engine, "vanilla")["end"]["text"] == vanilla_text
 
 
 def test_a_draft_ends_with_the_last_reference_to_its_engine(vanilla_text):

@@ -1,7 +1,6 @@
 """An engine does one run at a time, whoever wants another."""
 
 import gc
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
@@ -122,14 +121,3 @@ def test_a_closed_engine_ends_its_suspended_run_and_does_another(engine, expecte
         next(suspended)
     engine.draft_beside = ThreadDraft(load, engine.pair.cores)
     assert text(runner.stream(engine, "duodecoding", PROMPTS[0], SETTINGS)) == expected[PROMPTS[0]]
-
-
-def test_a_run_goes_on_in_any_thread_and_leaves_each_its_own_cores(expected):
-    engine = tiny_engine()
-    cores, events = os.sched_getaffinity(0), []
-    run = runner.stream(engine, "duotree", PROMPTS[0], SETTINGS)
-    while not events or events[-1]["type"] != "end":
-        with ThreadPoolExecutor(1) as pool:
-            events.append(pool.submit(next, run).result())
-            assert pool.submit(os.sched_getaffinity, 0).result() == cores
-    assert events[-1]["end"]["text"] == expected[PROMPTS[0]]

@@ -1,6 +1,5 @@
 """A real browser, and what tests do and read on its pages."""
 
-import base64
 import json
 import re
 import shutil
@@ -243,31 +242,6 @@ def download(page, button, folder, menu=".dv-menu-files"):
     """What one of a menu's buttons saves."""
     open_menu(page, menu)
     return saved_by(page, button, folder)
-
-
-# A film's size and length, and whether anything is drawn in its middle.
-FILM = """async (src) => {
-  const video = Object.assign(document.createElement("video"), { muted: true, src });
-  const told = (name) => new Promise((done) => { video.addEventListener(name, done, { once: true }); });
-  await told("loadeddata");
-  const { videoWidth: width, videoHeight: height, duration } = video;
-  video.currentTime = duration / 2;
-  await told("seeked");
-  const pen = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
-  const isDrawn = () => {
-    pen.drawImage(video, 0, 0);
-    const { data } = pen.getImageData(0, 0, width, height);
-    return data.some((part, at) => Math.abs(part - data[at % 4]) > 40);
-  };
-  // A busy browser shows the picture somewhat after it has said so.
-  for (let tries = 0; tries < 100 && !isDrawn(); tries++) await new Promise(requestAnimationFrame);
-  return { size: [width, height], duration, isDrawn: isDrawn() };
-}"""
-
-
-def play_film(page, path):
-    """What a saved film shows: its size, duration, and whether anything is drawn in its middle."""
-    return page.evaluate(FILM, f"data:video/webm;base64,{base64.b64encode(path.read_bytes()).decode()}")
 
 
 def send(page, events):

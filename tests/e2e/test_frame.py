@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import a_run_comes_to_its_end, choose_tab, listen, the_page_is_drawn
-from tests.e2e.pages import ask_for_a_race, fits, is_at
+from tests.e2e.pages import fits
 from tests.until import wait_until
 
 HUB = Path(__file__).parent / "hub"
@@ -128,16 +128,3 @@ def test_a_run_in_a_frame_leaves_it_as_high_as_the_content(held):
         frame.get_by_role("button", name="Copy link").click()
         expect(frame.locator(".dv-share-link")).to_be_visible()
         assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300
-
-
-def test_a_race_in_a_frame_comes_to_its_end_and_is_saved(held):
-    with held(390) as (page, frame):
-        choose_tab(frame, "Compare")
-        ask_for_a_race(frame, 16)
-        is_at(frame.locator(".dv-race"), state="done")
-        expect(frame.locator(".dv-headline")).to_contain_text("tokens/s")
-        frame.locator(".dv-menu-race summary").click()
-        with page.expect_download() as saved:
-            frame.get_by_role("button", name="Save race", exact=True).click()
-        assert saved.value.suggested_filename.endswith(".duorace.json")
-        expect(frame.locator(".dv-race .dv-files-message")).to_contain_text("No file? The page around this one")

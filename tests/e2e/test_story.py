@@ -96,33 +96,6 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         is_at(first, over="no")
 
 
-def test_space_holds_the_first_screen_and_escape_closes_what_is_open_before_it(browser, shipped):
-    with first_visit(browser, shipped, clocked=True) as page:
-        first, settings = page.locator(".dv-first"), page.locator("#settings > button")
-        counts = first.locator(".dv-first-count")
-        is_at(first, over="no")
-        page.clock.pause_at(page.evaluate("Date.now() + 100"))
-
-        def goes_on():
-            before = counts.all_inner_texts()
-            page.clock.run_for(1500)
-            return counts.all_inner_texts() != before
-
-        # Also from the knob, which has no use for it.
-        for type_key in (page.keyboard.press, first.locator("input").press):
-            wait_until(goes_on)
-            type_key("Space")
-            page.clock.run_for(100)
-            assert not goes_on()
-            type_key("Space")
-        settings.click()
-        page.keyboard.press("Escape")
-        expect(settings).not_to_have_class(re.compile("open"))
-        expect(first).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(first).to_be_hidden()
-
-
 def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")

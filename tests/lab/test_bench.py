@@ -1,6 +1,5 @@
 """A run of the Lab: every answer once, whatever stops it; what goes wrong in one answer ends none of the others."""
 
-import json
 import shutil
 from collections import Counter
 from dataclasses import replace
@@ -14,9 +13,7 @@ from duoviz.lab.machine import environment
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
-from tests.children import measure
 from tests.lab.asked import QUESTIONS, TOKENS
-from tests.starts import start
 from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine, traced
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
@@ -79,26 +76,6 @@ def test_a_folder_that_goes_away_ends_the_run_in_a_sentence_and_does_not_come_ba
                 if progress.text.startswith(gone):
                     shutil.rmtree(out)
         assert not out.exists()
-
-
-@pytest.mark.thorough
-def test_killed_it_goes_on_and_no_answer_is_lost_or_made_twice(questions, tmp_path):
-    plan = make_plan(quick=True, file=questions, methods=["duodecoding"], max_new_tokens=TOKENS)
-    child, pipe = start(measure, plan, tmp_path, 12)
-    assert pipe.recv() == "hanging"
-    child.kill()
-    child.join()
-    # What a kill in the middle of a write leaves behind.
-    with (tmp_path / "answers" / "vanilla.jsonl").open("a") as file:
-        file.write('{"question_id": 99, "model_id": "van')
-    before = load(tmp_path).rows
-    run(tmp_path, plan)
-    after = load(tmp_path)
-    assert len(before) == 12 and all(row in after.rows for row in before)
-    texts = [file.read_text() for file in tmp_path.glob("answers/*.jsonl")]
-    answers = [json.loads(line) for text in texts for line in text.splitlines()]
-    keys = Counter(key(row) for row in answers + after.failed)
-    assert keys == Counter({job.key: 1 for job in jobs_of(plan)})
 
 
 def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder(finished, questions, tmp_path):

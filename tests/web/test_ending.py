@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import psutil
@@ -104,27 +103,6 @@ def test_while_it_starts_it_ends_at_once_and_silently(moment, number, tmp_path):
 def test_places_that_are_forked_end_with_it(moment, tmp_path):
     found = ended(MOMENTS[moment], signal.SIGTERM, tmp_path, SERVE, DUOVIZ_PLACES="2")
     assert found == (-signal.SIGTERM, "")
-
-
-def a_node_runs(page):
-    return any("raylet" in each.name() for each in psutil.Process(page.process.pid).children())
-
-
-@pytest.mark.ray
-def test_a_cluster_of_its_own_ends_with_it(tmp_path):
-    pytest.importorskip("ray")
-    # The names of its sockets may not be long.
-    with tempfile.TemporaryDirectory() as short:
-        found = ended(a_node_runs, signal.SIGTERM, tmp_path, (*SERVE, "--ray", "local"), RAY_TMPDIR=short)
-    assert found == (-signal.SIGTERM, "")
-
-
-def test_a_command_that_still_imports_what_it_needs_ends_silently_too(tmp_path):
-    def moment(page):
-        return any(page.has_loaded("_multiarray_umath", each.pid) for each in page.family())
-
-    found = ended(moment, signal.SIGINT, tmp_path, (*SERVE[:-1], "generate", "hello"))
-    assert found == (-signal.SIGINT, "")
 
 
 # What Python imports first of all: tells when the page waits to be interrupted.

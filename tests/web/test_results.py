@@ -5,7 +5,6 @@ import json
 import shutil
 from pathlib import Path
 
-import gradio as gr
 import pytest
 
 from duoviz.errors import UserError
@@ -139,26 +138,6 @@ def test_a_run_that_ends_before_its_first_answer_leaves_what_is_shown(hardware, 
         shown |= by_id(updates)
     assert "Stopped" in shown["lab-status"]
     assert not {"lab-view", "lab-about", "lab-results"} & set(shown) and not available(recorded_only=False)
-
-
-def test_a_runs_first_results_close_the_part_of_others(hardware, tmp_path, monkeypatch):
-    few = written(tmp_path, QUESTIONS[4:])
-    monkeypatch.setattr("duoviz.workers.worker.LOOK_EVERY", 0)
-    first = None
-    for updates in measuring(hardware, few, monkeypatch):
-        shown = by_id(updates)
-        if "lab-view" not in shown:
-            continue
-        named = [update for block, update in updates.items() if block.visible == "hidden"]
-        opened, is_kept = json.loads(shown["lab-view"])["opened"], shown["lab-part"] == gr.skip()
-        if first is None:
-            first = shown
-            assert named == [""] and opened == ""
-            assert not any(shown[part]["visible"] for part in ("lab-part", "lab-figure", "lab-below"))
-        else:
-            # What was opened meanwhile is the run's, and stays.
-            assert named == [] and opened is None and is_kept
-    assert first["lab-results"]["value"] == ["mine"]
 
 
 @pytest.fixture(scope="module")

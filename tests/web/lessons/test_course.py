@@ -1,9 +1,7 @@
 """Lessons become plain data, and each mistake is named with file and line."""
 
-import json
 import re
 from html import unescape
-from string import ascii_lowercase
 
 import pytest
 
@@ -247,34 +245,3 @@ def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
 def test_a_mistake_in_the_glossary_is_named(tmp_path, text, line):
     with pytest.raises(Mistake, match=f"glossary.md:{line}: "):
         read_glossary(write_lesson(tmp_path, text, name="glossary.md"))
-
-
-def expected(p, q):
-    """What both models expected at one place."""
-    return [
-        {"text": text, "p": p_of, "q": q_of}
-        for text, p_of, q_of in zip((f" {letter}" for letter in ascii_lowercase), p, q, strict=False)
-    ]
-
-
-def test_draws_are_at_the_place_where_the_draft_knows_most_and_the_target_is_unsure(course, tmp_path):
-    """Of the sure place, one where the draft is wrong and two where it is nearly right, the last one.
-
-    At the third, one that finds everything equally likely would be as good.
-    """
-    places = [
-        expected([0.9, 0.1, 0, 0], [0.9, 0.1, 0, 0]),
-        expected([0.5, 0.3, 0.2, 0], [0, 0.1, 0.2, 0.7]),
-        expected([0.3, 0.25, 0.25, 0.2], [0.25, 0.25, 0.25, 0.25]),
-        expected([0.5, 0.3, 0.125, 0.01], [0.4, 0.4, 0.1, 0.01]),
-    ]
-    text = TRACES["vanilla"]["end"]["text"]
-    for about, seen in ((text, True), ("Another.", False)):
-        (tmp_path / "traces" / "places.json").write_text(json.dumps({"text": about, "places": places}))
-        found = course({"01-a.md": f"{FRONT}## Page\nfigure: coupled draws\n\nText.\n"})
-        assert bool(found.lessons) == seen
-        if seen:
-            figure = found.lessons[0]["pages"][0]["figure"]
-            *outcomes, rest = figure["outcomes"]
-            assert outcomes == places[3][:3] and figure["before"] == "a a a"
-            assert rest == {"text": None, "p": pytest.approx(0.075), "q": pytest.approx(0.1)}

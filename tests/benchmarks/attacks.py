@@ -8,21 +8,30 @@ memory is that of the server and its processes. Exits with 1 where something did
 meanwhile counts as slowness. What a test can show of a part of the server is not here.
 """
 
+import http.client
 import json
 import re
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import psutil
+from gradio_client import Client
 
 from duoviz import runner
-from tests.benchmarks.attacks.site import JOIN, Site, started
+from tests.app import free_port, served
 from tests.benchmarks.harness import arguments
+from tests.web.served import Page
 
 # How many times as long as usual a visitor's run may take under a flood (the median, and the worst) and after it.
 USUALLY, WORST, AFTERWARDS = 1.3, 10, 1.2
@@ -32,6 +41,79 @@ LOG_ALLOWED = 1_000_000
 # Runs of which the median is usual (of five it varied by a third), and seconds between two of them: without a pause the
 # visitor's own limits would hold them back.
 RUNS, READING = 15, 1.0
+
+
+CALL, JOIN = "/gradio_api/call/v2/generate", "/gradio_api/queue/join"
+VISITOR = {"prompt": "Why is the sky blue?", "method": "vanilla", "max_new_tokens": 16}
+
+
+class Site(Page):
+    """A server under attack. log: the file of what it prints. process: its own."""
+
+    def __init__(self, url: str, log: Path, process: subprocess.Popen, kind: str):
+        super().__init__(url, None, None)
+        self.log, self.process, self.kind = log, process, kind
+
+    def visitor(self, address: str = "9.9.9.9") -> Client:
+        """A visitor; on a Space, at an address of its own."""
+        return Client(self.url, verbose=False, headers=self.forwarded(address))
+
+    def forwarded(self, address: str) -> dict[str, str]:
+        """The header with which a Space's proxy names a visitor."""
+        return {"X-Forwarded-For": address} if self.kind == "space" else {}
+
+    def run_of(self, client: Client, **changes: object) -> tuple[float, dict]:
+        """Seconds that a visitor's run takes, and its summary."""
+        begin = time.monotonic()
+        summary = client.predict(**VISITOR | changes, api_name="/generate")
+        return time.monotonic() - begin, summary
+
+    def flood(
+        self,
+        count: int,
+        bodies: Callable[[int], object] = lambda number: None,
+        *,
+        paths: Sequence[str] = (CALL,),
+        method: str = "POST",
+        connections: int = 64,
+        **headers: str,
+    ) -> dict:
+        """Send `count` requests over so many connections, to the paths in turn; how often each status came."""
+        numbers, statuses = iter(range(count)), []
+        headers = {"Content-Type": "application/json"} | headers
+
+        def post() -> None:
+            connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=120)
+            # `next` of a range is one step, which no other thread interrupts.
+            for number in numbers:
+                try:
+                    body = json.dumps(bodies(number)) if method == "POST" else None
+                    connection.request(method, paths[number % len(paths)], body, headers)
+                    answer = connection.getresponse()
+                    answer.read()
+                    statuses.append(answer.status)
+                except (OSError, http.client.HTTPException) as error:
+                    statuses.append(type(error).__name__)
+                    connection.close()
+            connection.close()
+
+        with ThreadPoolExecutor(connections) as pool:
+            for each in [pool.submit(post) for _ in range(connections)]:
+                each.result()
+        return dict(Counter(statuses))
+
+    def memory(self) -> float:
+        """Megabytes that the server and the processes that it started hold."""
+        server = psutil.Process(self.process.pid)
+        return sum(each.memory_full_info().pss for each in (server, *server.children(recursive=True))) / 1e6
+
+
+@contextmanager
+def started(kind: str, folder: Path) -> Iterator[Site]:
+    """A server as on one's own machine, or as on a Space, whose log is in this folder."""
+    log, space = folder / f"{kind}.log", {"SPACE_ID": "someone/duoviz"} if kind == "space" else {}
+    with log.open("w") as output, served(free_port(), space, stdout=output, stderr=output) as (url, process):
+        yield Site(url, log, process, kind)
 
 
 class Result(NamedTuple):
@@ -89,19 +171,12 @@ def pages(site: Site) -> Result:
     return beside(site, done, lambda: site.flood(1_200, **options))
 
 
-def calls_of(site: Site) -> dict[str, dict]:
-    """What the page sends if nothing was changed on it, by its functions' names, of which none is twice."""
-    config = json.loads(site.ask("GET", "/config")[2])
-    values = {each["id"]: each["props"].get("value") for each in config["components"]}
-    functions = [each for each in config["dependencies"] if each["backend_fn"]]
-    return {
-        each["api_name"]: {"fn_index": each["id"], "data": [values[id] for id in each["inputs"]]} for each in functions
-    }
-
-
 def joins_from(site: Site, addresses: list[str]) -> Result:
     """Runs as the page asks for them if nothing was changed on it, 128 from each address at once."""
-    call = calls_of(site)["watch"]
+    config = json.loads(site.ask("GET", "/config")[2])
+    values = {each["id"]: each["props"].get("value") for each in config["components"]}
+    watch = next(each for each in config["dependencies"] if each["api_name"] == "watch")
+    call = {"fn_index": watch["id"], "data": [values[id] for id in watch["inputs"]]}
 
     def joins(address: str) -> dict:
         def body(number: int) -> dict:
