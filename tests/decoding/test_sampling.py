@@ -7,7 +7,7 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
-from duoviz.decoding.sampling import Sampling, TargetRow, filtered, noise, scores, tempered
+from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetRow, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
 from tests.tables import chi_square
 
@@ -41,6 +41,9 @@ def test_noise_depends_on_seed_position_and_stream_alone():
     assert torch.equal(noise(1, 2, 50), noise(1, 2, 800)[:50])
     others = [noise(2, 2, 50), noise(1, 3, 50), noise(1, 2, 50, stream=1)]
     assert all(not torch.equal(noise(1, 2, 50), other) for other in others)
+    # What accepts a token has nothing to do with what drew it.
+    drawn = [float(noise(seed, 2, 1)[0].neg().exp()) < 0.5 for seed in range(50)]
+    assert [RejectionNoise(seed).accepts(0.5, 2, 0) for seed in range(50)] != drawn
 
 
 def test_the_best_scores_are_draws_without_replacement():

@@ -39,10 +39,6 @@ def hub():
         yield address
 
 
-def frame_of(page):
-    return page.locator("#space").element_handle().content_frame()
-
-
 @pytest.fixture
 def held(new_context, hub, shipped):
     """A function that opens the page in its frame: the page around it, the frame, and what goes wrong in either."""
@@ -53,7 +49,7 @@ def held(new_context, hub, shipped):
         page = context.new_page()
         faults = listen(page)
         page.goto(f"{hub}#{shipped}")
-        frame = frame_of(page)
+        frame = page.locator("#space").element_handle().content_frame()
         the_page_is_drawn(frame)
         yield page, frame
         assert not faults

@@ -1,6 +1,7 @@
 """Folders whose files are damaged: each ends in a sentence; and what is no damage loads."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -19,7 +20,7 @@ ARCHITECTURES = {
     "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=60, n_embd=64, n_layer=2, n_head=4, n_positions=256)),
     "neox": neox,
 }
-INDEX = "model.safetensors.index.json"
+INDEX, WEIGHTS = "model.safetensors.index.json", "model.safetensors"
 
 
 def made(path, architecture):
@@ -29,10 +30,6 @@ def made(path, architecture):
 
 def changed(**changes):
     return lambda base: set_config(base, **changes)
-
-
-def renamed(name):
-    return lambda base: (base / "model.safetensors").rename(base / name)
 
 
 def retensored(change):
@@ -58,11 +55,6 @@ def overwritten(name, content=b'{"a": {'):
     return lambda base: (base / name).write_bytes(content)
 
 
-def cut_short(base):
-    weights = base / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100])
-
-
 def indexed(content):
     """Leaves an index with this content and, under another name, what it should name."""
 
@@ -71,11 +63,6 @@ def indexed(content):
         (base / INDEX).write_text(json.dumps(content))
 
     return index
-
-
-def without_tokenizer(base):
-    for file in base.glob("tokenizer*"):
-        file.unlink()
 
 
 FAULTS = {
@@ -93,8 +80,8 @@ FAULTS = {
         changed(vocab_size=None, model_type="vit"), "is not a language model|cannot load .* for this kind of AutoModel"
     ),
     "quantised": (changed(quantization_config={"quant_method": "gptq"}), "are quantised"),
-    "no weights": (renamed("pytorch_model.bin"), "has no safetensors weights"),
-    "cut short": (cut_short, "are incomplete or damaged"),
+    "no weights": (lambda base: (base / WEIGHTS).rename(base / "pytorch_model.bin"), "has no safetensors weights"),
+    "cut short": (lambda base: os.truncate(base / WEIGHTS, 99_000), "are incomplete or damaged"),
     "an index without a map": (indexed({}), f"{INDEX} is damaged"),
     "an index that names no files": (indexed({"weight_map": {"a": {}}}), f"{INDEX} is damaged"),
     "an index of files that are gone": (indexed({"weight_map": {"a": "model-2.safetensors"}}), "cannot be read"),
@@ -105,7 +92,7 @@ FAULTS = {
     "a table of another width": (resized("model.embed_tokens.weight", 60, 63), "do not fit its config.json"),
     "fewer words than the config says": (resized("lm_head.weight", 59, 64), "do not fit its config.json"),
     "heads that cannot be shared": (changed(num_key_value_heads=3), "do not fit its config.json"),
-    "no tokenizer": (without_tokenizer, "has no tokenizer that can be read"),
+    "no tokenizer": (lambda base: [file.unlink() for file in base.glob("tokenizer*")], "has no tokenizer that can be"),
 }  # fmt: skip
 
 
