@@ -1,7 +1,7 @@
 """Space entry point."""
 
 if __name__ == "__main__":
-    # The processes of places import this file anew; they need none of the page.
+    # The workers' processes import this file anew; they need none of the page.
     import signal
     import sys
 

@@ -92,7 +92,7 @@ def parser() -> Parser:
 
 
 def add_serving(page: argparse.ArgumentParser) -> None:
-    about = "runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
+    about = "workers, so runs at once; auto: as the cores allow; default: DUOVIZ_PLACES, or 1"
     page.add_argument("--places", metavar="N|auto", help=about)
     page.add_argument("--host", metavar="ADDRESS", help="where the page is reached; default: 127.0.0.1")
     page.add_argument("--port", type=number(1, 65_535), metavar="N", help="default: the first free one from 7860 on")

@@ -130,8 +130,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
                 foot()
             with gr.Tab("Lab", id="lab", elem_id="tab-lab") as lab:
                 heading("Lab")
-                results_page(hardware, lab)
-                pages["lab"] = Page({})
+                pages["lab"] = results_page(hardware, lab)
                 foot()
         share(bar, tabs, pages)
     bound_queue(demo)

@@ -24,6 +24,10 @@ class Page(NamedTuple):
 
 def field_kind(field: Component) -> dict:
     """How the browser reads a field from a link: its kind, default and choices."""
+    if isinstance(field, gr.CheckboxGroup):
+        return {"kind": "list", "default": field.value, "choices": [value for _, value in field.choices]}
+    if isinstance(field, gr.Dropdown) and field.multiselect:
+        return {"kind": "list", "default": field.value}
     if isinstance(field, gr.Radio) or (isinstance(field, gr.Dropdown) and not field.allow_custom_value):
         return {"kind": "choice", "default": field.value, "choices": [value for _, value in field.choices]}
     kinds = {gr.Checkbox: "flag", gr.Number: "number", gr.Dropdown: "text", gr.Textbox: "text"}

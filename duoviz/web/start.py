@@ -38,13 +38,13 @@ def quickly() -> Iterator[None]:
 
 
 def started(hardware: "Hardware", pair: str) -> list[str]:
-    """What the log says of a start: the pair and where it computes, the places, the limits, and what was changed."""
+    """What the log says of a start: the pair and where it computes, the workers, the limits, and what was changed."""
     from duoviz.models.cores import available_cores, core_label, has_gpu
 
     cores, bounds = core_label(tuple(available_cores())), hardware.limits.bounds
     return [
         f"Pair: {pair}, on {'a GPU and ' if has_gpu() else ''}{cores}",
-        f"Places: {len(hardware.pool.slots)}. Line: {bounds.length} runs, of one visitor {bounds.session}",
+        f"Workers: {len(hardware.pool.slots)}. Queue: at most {bounds.length} runs, {bounds.session} of one visitor",
         f"Limits: {hardware.limits.note()}",
         *hardware.notes,
     ]

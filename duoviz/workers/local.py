@@ -49,7 +49,7 @@ def number_of_workers(chosen: str | None, cores: int) -> int:
         return max(1, cores // CORES_A_WORKER)
     number = whole(text)
     if number is None or not 1 <= number <= cores:
-        raise UserError(f"Places: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
+        raise UserError(f"Workers: enter auto or 1 to {cores}, for each needs a core, not {in_short(text)}.")
     return number
 
 

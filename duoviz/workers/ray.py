@@ -16,8 +16,8 @@ from duoviz.workers.pool import WorkerSlot
 from duoviz.workers.tasks import Streamed, WorkerDied, WorkerGone
 
 LOCAL = "local"
-MISSING = "Ray is not installed, which places on a cluster need: pip install .[cluster]."
-LOST = "The place of this run, on {}, was lost"
+MISSING = "Ray is not installed, which workers on a cluster need: pip install .[cluster]."
+LOST = "The worker of this run, on {}, was lost"
 
 
 def connect(address: str) -> Any:

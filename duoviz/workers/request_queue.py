@@ -17,7 +17,7 @@ from duoviz.workers.tasks import STOPPED, Task
 
 SESSION_FULL = "{} of your runs are already waiting: stop one, or wait until it ends."
 ADDRESS_FULL = "{} runs from your address are already waiting: try again in a few minutes."
-QUEUE_IS_FULL = "The line is full: try again in a few minutes."
+QUEUE_IS_FULL = "The queue is full: try again in a few minutes."
 
 
 class Client(NamedTuple):

@@ -101,29 +101,30 @@ def fits(page):
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
 
 
-# What axe would load first is for a rule that is never serious.
-SERIOUS = """async ([part, rules]) => {
+# What axe would load first is for a rule about how a phone is held.
+VIOLATIONS = """async ([part, rules]) => {
   const { violations } = await axe.run(part, { resultTypes: ["violations"], preload: false, ...rules });
-  const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
-  return Object.fromEntries(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]));
+  return Object.fromEntries(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]));
 }"""
 # The page's colours, and what axe is to look at in them: what is the same in both is looked at once.
 SCHEMES = (("light", None), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]}))
 
 
-def serious(page, part="html", *, rules=None):
-    """What axe holds to be serious, with the nodes it is about. rules: as in `SCHEMES`."""
+def violations(page, part="html", *, rules=None):
+    """What axe finds, with the nodes it is about. rules: as in `SCHEMES`."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    return page.evaluate(SERIOUS, [part, rules])
+        # Colours that come one after another, as a theme's, are read at once.
+        page.add_style_tag(content="*, ::before, ::after { transition: none !important; }")
+    return page.evaluate(VIOLATIONS, [part, rules])
 
 
-def serious_in_both(page, part="html"):
+def violations_in_both(page, part="html"):
     """The same in each of the page's colours; those that it has then are the dark ones."""
     found = {}
     for scheme, rules in SCHEMES:
         page.evaluate("(scheme) => document.body.classList.toggle('dark', scheme === 'dark')", scheme)
-        found |= {f"{rule}, {scheme}": nodes for rule, nodes in serious(page, part, rules=rules).items()}
+        found |= {f"{rule}, {scheme}": nodes for rule, nodes in violations(page, part, rules=rules).items()}
     return found
 
 

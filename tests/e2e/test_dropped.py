@@ -11,7 +11,16 @@ from playwright.sync_api import expect
 
 from duoviz.recordings import STORY
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import ask_for_a_race, is_at, move_to, open_live, press, press_endless, wait_for_iterations
+from tests.e2e.pages import (
+    ask_for_a_race,
+    download,
+    is_at,
+    move_to,
+    open_live,
+    press,
+    press_endless,
+    wait_for_iterations,
+)
 
 CUT_OFF = "The page was reloaded during the {}; the earlier part is kept."
 
@@ -124,6 +133,34 @@ def test_a_recording_a_file_and_what_stands_over_them_are_where_they_were(page, 
     move_to(page, 5)
     page.reload()
     is_at(dv, file="yes", state="done", method="vanilla", shown=5)
+
+
+def test_a_recorded_race_a_file_and_the_race_behind_it_are_at_their_clocks(page, shipped, tmp_path):
+    page.goto(f"{shipped}#tab=compare")
+    race = page.locator(".dv-race")
+    press(page, "Show DuoTree")
+    expect(page.locator(".dv-side-name").first).to_have_text(" DuoTree")
+
+    def reload_at(clock):
+        race.locator(".dv-slider").fill(clock)
+        is_at(race, clock=clock, playing="false")
+        page.reload()
+        is_at(race, clock=clock, playing="false")
+
+    reload_at("0.2")
+    is_at(race, state="recording")
+    expect(page.locator(".dv-side-name").first).to_have_text(" DuoTree")
+    expect(page.locator("#ask-race .methods").first.locator("input:checked")).to_have_value("duotree")
+    ask_for_a_race(page, 16)
+    is_at(race, state="done")
+    reload_at("0.001")
+    is_at(race, state="done")
+    race.locator("input[type=file]").set_input_files(download(page, "Save race", tmp_path, ".dv-menu-race"))
+    is_at(race, state="recording")
+    reload_at("0.002")
+    is_at(race, state="recording")
+    press(page, "Back to your race")
+    is_at(race, state="done", clock="0.001")
 
 
 def test_a_game_goes_on_in_its_round_and_counts_what_was_guessed(page, shipped):

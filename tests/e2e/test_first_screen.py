@@ -11,7 +11,7 @@ from duoviz import runner
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.web.pages.fields import PROMPTS
-from tests.e2e.pages import is_at, press
+from tests.e2e.pages import is_at, press, violations_in_both
 from tests.e2e.test_story import first_visit
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
@@ -151,6 +151,7 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     page.locator("#prompt textarea").fill("")
     page.locator("#generate").click()
     expect(page.locator(".dv-message[data-kind=error]")).to_be_visible()
+    assert not violations_in_both(page)
 
 
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):

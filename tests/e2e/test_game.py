@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from duoviz.recordings import GAME, PROMPTS
-from tests.e2e.pages import fits, press, serious
+from tests.e2e.pages import fits, press, violations
 from tests.web.front.runs import recorded
 
 ROUNDS = 8
@@ -40,7 +40,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     link = f"{site.url}#tab=learn&draft=7"
     page.goto(link)
     options(page)
-    assert not serious(page, ".dg")
+    assert not violations(page, ".dg")
     rounds = []
     for number in range(1, ROUNDS + 1):
         rounds.append(play_round(page, number))
@@ -51,7 +51,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     assert abs(float(mine[1]) - sum(written) / ROUNDS) < 0.006
     expect(page.locator(".dg-end")).to_contain_text(f"You would make the target {mine[2][:-1]} times as fast")
     expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each) for each in written])
-    assert fits(page) and not serious(page, ".dg")
+    assert fits(page) and not violations(page, ".dg")
     press(page, "Copy link to these rounds")
     expect(page.locator(".dg .dl-copied")).to_have_value(link)
     # The page's own link holds the game that is open.

@@ -70,6 +70,17 @@ def test_a_run_is_stopped_goes_on_is_shown_saved_and_compared(page, site, tmp_pa
     for choice, value in zip(choices.all(), ("Question answering", "free"), strict=True):
         choice.select_option(value)
     point = page.locator(".ll-where").inner_text()
+    open_part(page, "table-1")
+    with monkeypatch.context() as patched:
+        hold_after(6, patched)
+        page.locator("#lab-run").click()
+        says(page, "11 of 24 answers")
+        # All of it is there again after a reload, which ends the run.
+        page.reload()
+    expect(page.locator(".dv-share-message")).to_contain_text("finished answers are kept. Press Run to resume it.")
+    expect(page.locator("#lab-part h2")).to_be_visible()
+    press(page, "Measure on this machine")
+    expect(page.locator("#lab-methods").get_by_label("PLD", exact=True)).not_to_be_checked()
     page.locator("#lab-run").click()
     handle.focus()
     says(page, "Finished.")

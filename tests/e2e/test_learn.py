@@ -13,7 +13,7 @@ from duoviz.web.app import LESSONS, learn_page
 from duoviz.web.lessons.course import read_course
 from tests.e2e.journeys import choose_tab
 from tests.e2e.learn_tab import ANSWERS, Keyboard, Pointer, check_page, told, wait_for_page
-from tests.e2e.pages import fits, is_at, press, serious
+from tests.e2e.pages import fits, is_at, press, violations
 from tests.e2e.tiny_site import served
 from tests.until import wait_until
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
@@ -77,7 +77,7 @@ def test_every_lesson_can_be_walked_through(new_page, site, course):
             check_page(page, shown)
             if question:
                 ANSWERS[question["kind"]](page, question, hand)
-                assert made_of[:2] in seen or not serious(page, ".dl"), shown["title"]
+                assert made_of[:2] in seen or not violations(page, ".dl"), shown["title"]
             if figure and made_of not in seen:
                 check_drawn(page, figure["kind"])
             seen |= {made_of, made_of[:2]}
@@ -94,7 +94,7 @@ def test_every_lesson_can_be_walked_through(new_page, site, course):
     hand.press(page.locator(".dl-body").get_by_role("button", name="Copy my answers"))
     questions = sum(each["question"] is not None for lesson in course.lessons for each in lesson["pages"])
     expect(page.locator(".dl-body .dl-copied")).to_have_value(re.compile(f"{questions} of {questions} right, 0 at the"))
-    assert fits(page) and not serious(page, ".dl")
+    assert fits(page) and not violations(page, ".dl")
     hand.press(back)
     wait_for_page(page, lesson, number, lesson["pages"][-1])
     # What was done is known when the page is opened again.

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duoviz.web.components import Race, batch
-from tests.e2e.pages import download, figure, finished, is_at, page_in, press, settle, side, text_of
+from tests.e2e.pages import download, figure, finished, is_at, page_in, press, settle, side, text_of, violations_in_both
 from tests.e2e.tiny_site import served
 from tests.web.front.runs import WALL, file_of, race_of, written_at
 
@@ -120,6 +120,7 @@ def test_the_finish_shows_the_figures_the_verdict_and_the_reasons(plain, races):
     page.locator(".dv-why summary").click()
     expect(page.locator(".dv-baselines")).to_contain_text(f"on {result['baselines']['all']['device']}")
     assert page.locator(".dv-reasons li").all_inner_texts() == result["sentences"] and len(result["sentences"]) >= 2
+    assert not violations_in_both(page, ".dv-race")
     page.locator(".dv-why summary").click()
     # Each side opens in the visualizer, and is the same run there.
     page.locator(".dv-inside summary").nth(1).click()

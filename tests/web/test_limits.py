@@ -75,7 +75,7 @@ def given(monkeypatch):
 def test_as_many_places_as_can_be(given, chosen, places):
     notes = given(DUOVIZ_PLACES=chosen)
     assert len(local.local_slots()) == places
-    told = f"Places: enter auto or 1 to 2, for each needs a core, not {chosen!r}."
+    told = f"Workers: enter auto or 1 to 2, for each needs a core, not {chosen!r}."
     instead = {"3": "2", "many": "the default", "0": "the default"}.get(chosen)
     assert notes == ([f"DUOVIZ_PLACES cannot be kept, and {instead} is used. {told}"] if instead else [])
 
@@ -118,4 +118,4 @@ def test_the_log_and_about_say_it(make_hardware):
     hardware.notes = ["DUOVIZ_LINE cannot be kept."]
     about = [block.value for block in build_app(hardware).blocks.values() if "changed-variable" in block.elem_classes]
     *lines, last = started(hardware, "embedded")
-    assert about == [last] == hardware.notes and [line.split()[0] for line in lines] == ["Pair:", "Places:", "Limits:"]
+    assert about == [last] == hardware.notes and [line.split()[0] for line in lines] == ["Pair:", "Workers:", "Limits:"]

@@ -55,7 +55,7 @@ def test_a_class_behind_one_address_has_workers_and_leaves_as_many():
 def test_the_queue_is_bounded_and_on_ones_own_machine_any_session_may_fill_it(on_a_space):
     addresses = [f"address {number}" if on_a_space else None for number in range(QUEUE_LENGTH)]
     queue = filled(*(job(f"session {number}", address) for number, address in enumerate(addresses)))
-    with pytest.raises(UserError, match="The line is full: try again in a few minutes."):
+    with pytest.raises(UserError, match="The queue is full: try again in a few minutes."):
         queue.add(job("late"))
     queue.remove(queue.jobs[3])
     queue.add(job("late"))

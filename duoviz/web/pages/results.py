@@ -25,6 +25,7 @@ from duoviz.web.ending import scratch_folder
 from duoviz.web.pages.fields import method_choices
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
 from duoviz.web.session import Hardware
+from duoviz.web.share import Page
 from duoviz.web.visitors import AT_ONCE, Visitors
 from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Measurement
@@ -113,7 +114,7 @@ def texts_in(values: object) -> list[str]:
     return list(dict.fromkeys(each for each in values if isinstance(each, str))) if isinstance(values, list) else []
 
 
-def results_page(hardware: Hardware, tab: gr.Tab) -> None:
+def results_page(hardware: Hardware, tab: gr.Tab) -> Page:
     """Lay out the tab inside the Blocks in force; on a Space, without what runs or loads anything."""
     recorded_only = hardware.limits.on_space
     board = Board()
@@ -122,18 +123,20 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
         names = list(available(recorded_only=recorded_only))
         info = "choose several to see them side by side"
         chosen = gr.Dropdown(
-            names, value=[], multiselect=True, max_choices=MOST, label="Results shown", info=info,
+            names, value=names[:1], multiselect=True, max_choices=MOST, label="Results shown", info=info,
             elem_id="lab-results", scale=3,
         )  # fmt: skip
         download = gr.DownloadButton("Save results (.zip)", interactive=False, elem_id="lab-save")
         if not recorded_only:
             upload = gr.UploadButton("Load results (.zip)", file_types=[".zip"], elem_id="lab-load")
     part = gr.Textbox("", visible="hidden")
+    shared: dict[str, Component] = {"results": chosen, "part": part}
     binding = show_chosen(chosen, part, download, board, tab, recorded_only=recorded_only)
     if not recorded_only:
         with gr.Accordion("Measure on this machine", open=False, elem_id="lab-measure"):
             gr.Markdown(ABOUT)
             inputs = plan_fields()
+            shared |= inputs
             with gr.Row():
                 go = gr.Button("Run", variant="primary", elem_id="lab-run")
                 halt = gr.Button("Stop", elem_id="lab-stop")
@@ -141,6 +144,7 @@ def results_page(hardware: Hardware, tab: gr.Tab) -> None:
         run.then(**binding)
         upload.upload(take_in, [upload, chosen], [chosen, board.status], **DRAWN).then(**binding)
     board.status.render()
+    return Page(shared)
 
 
 def plan_fields() -> dict[str, Component]:
@@ -213,7 +217,9 @@ def show_chosen(chosen, part, download, board: Board, tab: gr.Tab, *, recorded_o
     outputs = [*board.components, download]
     binding = {"fn": show, "inputs": [chosen, part], "outputs": outputs, **DRAWN}
     # It draws one view at the most, which is kept: nobody waits for others' comparisons to see it.
-    tab.select(look, chosen, [chosen, *board.components], **QUIET).then(**binding)
+    # Not checked by Gradio: what was chosen before a reload may have come after the page was built.
+    opening = tab.select(look, chosen, [chosen, *board.components], preprocess=False, **QUIET)
+    opening.then(**binding)
     # Who chooses twice while the first is drawn sees the second.
     chosen.input(**binding, trigger_mode="always_last")
     named = board.view.opened(None, None, part, js="() => window.duoviz.openPart()", **AT_ONCE)

@@ -4,7 +4,7 @@ import { know } from "../visualizer/methods.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
-import { eventsOfLeft, GONE, leftOf, recordedEvents } from "../race/race_file.js";
+import { eventsOfLeft, leftOf, recordedEvents } from "../race/race_file.js";
 import { leave, takeLeft } from "../visualizer/left.js";
 import { foldMethods } from "../share/form.js";
 import { imported, page } from "../page.js";
@@ -20,12 +20,10 @@ export function start({ element, props, trigger, methods }) {
   const chosen = ({ methods: both }) => { sides = both; trigger("chosen"); };
   foldMethods(document.querySelectorAll("#ask-race .methods"));
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
-  const left = takeLeft(key);
-  const told = left && !left.race ? GONE : "";
-  const options = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, recordings, told, chosen };
+  const restored = eventsOfLeft(takeLeft(key), recordings).then((events) => (receiver.isOpen() ? [] : events));
+  const options = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, recordings, restored, chosen };
   const race = mountRace(element.querySelector(".dv-root"), receiver, options);
   leave(key, () => leftOf(race, receiver.isOpen()), {});
-  eventsOfLeft(left).then((events) => { if (!receiver.isOpen()) events.forEach(receiver.send); });
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));
   };

@@ -1,7 +1,10 @@
 // Results of the Lab on a page. Its values are {overview, parts, opened}, as JSON strings.
 
 import { mountResults } from "../results_view/mount_results.js";
+import { leave, takeLeft } from "../visualizer/left.js";
 import { page } from "../page.js";
+
+const KEY = "duoviz results";
 
 // The server gives a file's whole address, as it sees itself: behind a proxy it may see neither TLS nor the port.
 addEventListener("click", ({ target }) => {
@@ -19,10 +22,13 @@ window.fetch = async (...asked) => {
 
 export function start({ element, trigger }) {
   let part = "";
-  const show = mountResults(element.querySelector(".ll-root"), (name) => {
+  const chosen = takeLeft(KEY) ?? {};
+  leave(KEY, () => chosen);
+  const open = (name) => {
     part = name;
     trigger("opened");
-  });
+  };
+  const show = mountResults(element.querySelector(".ll-root"), open, chosen);
   page.openPart = () => part;
   // What was opened stands below the row, which may be at the window's end.
   page.showPart = () => part && document.getElementById("lab-part")?.scrollIntoView({ block: "start" });

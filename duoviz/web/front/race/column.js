@@ -53,6 +53,11 @@ export function countersOf(race, lane) {
   return { tokens, seconds, tps: seconds > 0 && tokens ? tokens / seconds : null };
 }
 
+// Of parts that are there for each lane, a name that no other has: what it is, then these words.
+export function nameParts(node, words) {
+  for (const part of node.querySelectorAll("section")) part.setAttribute("aria-label", `${part.getAttribute("aria-label")} ${words}`);
+}
+
 export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const choose = (position) => {
     actions.setClock(lane.state.iterations[position].sync);
@@ -65,6 +70,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
     el("h3", { class: "dv-side-name" }, ...headOf(lane, place)), counted, el("div", { class: "dv-side-note" }, device, badge), problem, text.node);
+  nameParts(node, `of ${lane.name}`);
   const spans = () => node.querySelectorAll(".dv-token");
   node.addEventListener("pointerover", (event) => {
     const token = event.target.closest(".dv-token");

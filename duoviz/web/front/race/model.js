@@ -8,10 +8,11 @@ const ALONE = "The methods run one after the other, so neither slows the other."
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
 const ROUNDS_OVER = "All rounds are over. The replay shows the median round of each on one clock, as measured.";
 
-// next: what was told of a race that has nothing to show yet; the one before stays until then.
+// next: what was told of a race that has nothing to show yet; the one before stays until then. own: while a file is
+// shown, the race in whose place it is.
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
-  recorded: false, file: null, before: "", next: null,
+  recorded: false, file: null, own: null, before: "", next: null,
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -88,7 +89,8 @@ function finish(race, result) {
 
 function begin(race, { lanes, repeats, recorded = false, file = null }) {
   const [epoch, speed] = [race.epoch + 1, race.recorded ? 1 : race.speed];
-  const told = { epoch, phase: "running", speed, lanes: lanes.map(newLane), repeats, recorded, file, message: recorded ? "" : ALONE };
+  const own = file === null ? null : race.file !== null ? race.own : race.phase === "empty" ? null : { ...race };
+  const told = { epoch, phase: "running", speed, lanes: lanes.map(newLane), repeats, recorded, file, own, message: recorded ? "" : ALONE };
   Object.assign(race, emptyRace(), told);
 }
 
@@ -119,6 +121,8 @@ export function applyRaceEvent(race, event) {
     Object.assign(race, { phase: "done", message: "Stopped.", next: null });
   } else if (event.type === "error") {
     Object.assign(race, { phase: "error", message: event.message, next: null, clock: race.phase === "running" ? endOf(race) : race.clock });
+  } else if (event.type === "clock") {
+    Object.assign(race, { playing: false, clock: event.clock, speed: event.speed });
   } else if (event.type === "connection" && event.lost) {
     const kept = race.phase === "running" ? "; the earlier part is kept" : "";
     Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
@@ -126,6 +130,8 @@ export function applyRaceEvent(race, event) {
     race.message = race.before;
   }
 }
+
+export const showOwn = (race) => Object.assign(race, race.own, { epoch: race.epoch + 1, playing: false });
 
 export const canReplay = (race) => race.phase !== "running" && endOf(race) > 0;
 export const hasEnded = (race) => canReplay(race) && race.clock >= endOf(race);

@@ -7,14 +7,13 @@ import { createFrames } from "../visualizer/motion.js";
 import { mount } from "../visualizer/mount.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { eventsOf } from "../visualizer/state.js";
-import { coresWords, createColumn, twinWords } from "./column.js";
+import { coresWords, createColumn, nameParts, twinWords } from "./column.js";
 import { createControls, createRaceMessage } from "./controls.js";
 import { createCurves, momentWords } from "./curves.js";
 import { createFinish } from "./finish.js";
 import {
   advanceClock, applyRaceEvent, createRaceActions, emptyRace, iterationAt, placeSides, sidesOf, tokensOf,
 } from "./model.js";
-import { eventsOfRace } from "./race_file.js";
 import { createRaceFiles } from "./race_files.js";
 
 function createInside(lane, place, { race, options }) {
@@ -30,6 +29,7 @@ function createInside(lane, place, { race, options }) {
     if (!node.open) return close();
     const feed = { subscribe: (callback) => eventsOf(shownRun()).forEach(callback) };
     visualizer ??= mount(node.appendChild(el("div")), feed, options);
+    nameParts(node, `inside the run of ${lane.name}`);
   });
   return {
     node,
@@ -110,23 +110,6 @@ function createSides(race) {
   };
 }
 
-// A file's race in place of the visitor's own, which comes back; begin: shows what is there now.
-function createSwitch(race, begin) {
-  let own = null;
-  return {
-    hasOwn: () => own !== null,
-    showRace(saved, file) {
-      if (race.file === null) own = race.phase === "empty" ? null : { ...race };
-      for (const event of eventsOfRace(saved, { file })) applyRaceEvent(race, event);
-      begin(true);
-    },
-    showOwn() {
-      Object.assign(race, own, { epoch: race.epoch + 1, playing: false });
-      begin(false);
-    },
-  };
-}
-
 function whenSeen(node, act) {
   const watcher = new IntersectionObserver((entries) => {
     if (!entries.at(-1).isIntersecting) return;
@@ -136,9 +119,10 @@ function whenSeen(node, act) {
   watcher.observe(node);
 }
 
-// options: of the visualizers that look inside, see `mount`; recordings: races {name, events}, of which the first is
-// shown at first, with what is `told` then; chosen: called with another one as it is shown. Gives the race.
-export function mountRace(root, feed, { recordings = [], told = "", chosen = () => {}, ...options }) {
+// options: of the visualizers that look inside, see `mount`; restored: a promise of the events of what was shown
+// before; recordings: races {name, events}, of which the first is shown where that was nothing; chosen: called with
+// another one as it is shown. Gives the race.
+export function mountRace(root, feed, { recordings, restored, chosen, ...options }) {
   const [race, queue] = [emptyRace(), []];
   const frames = createFrames(draw);
   const add = (events) => {
@@ -146,15 +130,19 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
     frames.ask();
   };
   const actions = createRaceActions(race, frames.ask);
-  const begin = (plays) => {
-    if (plays && !wantsNoMotion()) actions.play();
+  const hear = (event) => {
+    applyRaceEvent(race, event);
+    if (event.type === "end" && event.result && !wantsNoMotion()) actions.play();
+  };
+  const showAll = (events) => {
+    events.forEach(hear);
     frames.ask();
   };
   const sides = createSides(race);
   const links = createLinks(race, () => curves, sides.columns);
   const show = async (recording) => {
     const events = await recording.events();
-    if (race.phase === "empty" || (race.recorded && !isBusy())) add(events);
+    if (!isBusy() && (race.phase === "empty" || race.recorded)) add(events);
   };
   const choose = (recording) => {
     show(recording);
@@ -168,14 +156,11 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
   const cores = el("p", { class: "dv-note dv-cores" });
   const view = el("div", { class: "dv dv-race", tabindex: "0" });
   const isBusy = () => race.phase === "running" || race.phase === "waiting" || queue.length > 0;
-  const files = createRaceFiles({ view, race, isBusy, ...createSwitch(race, begin) });
+  const files = createRaceFiles({ view, race, isBusy, showAll, redraw: frames.ask });
   const parts = [message, files, controls, curves, finish, sources];
 
   function draw(seconds) {
-    for (const event of queue.splice(0, RACE_EVENTS_PER_FRAME)) {
-      applyRaceEvent(race, event);
-      if (event.type === "end" && event.result) begin(true);
-    }
+    queue.splice(0, RACE_EVENTS_PER_FRAME).forEach(hear);
     if (race.playing) advanceClock(race, seconds);
     if (sides.makeAnew(context)) twin(-1);
     placeSides(race);
@@ -190,9 +175,10 @@ export function mountRace(root, feed, { recordings = [], told = "", chosen = () 
   const under = el("div", { class: "dv-under" }, sources.node, links.note);
   view.append(top, sides.node, under, cores, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
+  const begun = restored.then(showAll);
   whenSeen(view, async () => {
-    if (race.phase === "empty" && recordings.length) await show(recordings[0]);
-    if (told) add([{ type: "status", text: told }]);
+    await begun;
+    if (race.phase === "empty" && recordings.length) show(recordings[0]);
   });
   listenToKeys(view, actions);
   feed.subscribe((event) => add([event]));

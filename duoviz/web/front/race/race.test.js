@@ -8,7 +8,7 @@ import { coresWords, standing, twinWords } from "./column.js";
 import { momentWords } from "./curves.js";
 import { headlineOf } from "./finish.js";
 import {
-  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, hasEnded, placeSides, tokensOf,
+  advanceClock, applyRaceEvent, canReplay, createRaceActions, emptyRace, hasEnded, placeSides, showOwn, tokensOf,
 } from "./model.js";
 import { csvOf, eventsOfLeft, leftOf } from "./race_file.js";
 
@@ -53,8 +53,12 @@ const RECORDED = recordingOf("vanilla");
 const recordedLane = (lane, repeat) => (
   eventsOf(RECORDED).slice(1).map((event) => ({ type: "lane", lane, repeat, event })));
 const BOTH = [...recordedLane("SpS", 0), ...recordedLane("DuoTree", 0)];
+const recordings = ["A", "B"].map((name) => ({
+  name, events: () => raceEvents({ lanes: [{ ...LANES[0], name }, LANES[1]], recorded: true }, name) }));
+const raceEvents = (more, first = "SpS") => [
+  beginning(more), ...recordedLane(first, 0), ...recordedLane("DuoTree", 0), ending({ lanes: [] })];
 const broughtBack = async (race, isOpen) => (
-  raceAfter(...await eventsOfLeft(JSON.parse(JSON.stringify(leftOf(race, isOpen))))));
+  raceAfter(...await eventsOfLeft(JSON.parse(JSON.stringify(leftOf(race, isOpen))), recordings)));
 
 test("a race that a reload cuts off comes back as far as it came, and says so", async () => {
   const again = recordedLane("SpS", 1).slice(0, 9);
@@ -65,22 +69,30 @@ test("a race that a reload cuts off comes back as far as it came, and says so", 
   const { length } = RECORDED.iterations;
   assert.deepEqual(counts, [[length, 8], [length]]);
   assert.ok(canReplay(race));
+  // Where its replay was moved to, and what was said, are there after a further reload too.
+  const { phase, message, clock } = await broughtBack(Object.assign(race, { clock: 0.01 }), false);
+  assert.deepEqual([phase, message, clock], ["error", words, 0.01]);
 });
 
-test("one that has ended is there again, also where the next one waited, and a file's; a recorded one, or none, is not kept", async () => {
-  const over = () => raceAfter(beginning(), ...BOTH, ending());
-  const [before, race] = [over(), await broughtBack(over(), false)];
-  assert.deepEqual([race.phase, race.message, race.result], [before.phase, before.message, before.result]);
+test("one that has ended is there again at its clock, also where the next one waited, behind a file's, and a recorded one", async () => {
+  const at = (clock, ...events) => Object.assign(raceAfter(...events), { clock, speed: 2, playing: true });
+  const standsAt = ({ phase, message, clock, speed, playing }) => [phase, message, clock, speed, playing];
+  const over = () => at(0.01, ...raceEvents());
+  const race = await broughtBack(over(), false);
+  assert.deepEqual(standsAt(race), ["done", over().message, 0.01, 2, false]);
+  assert.deepEqual(race.result, over().result);
   const waiting = await broughtBack(after(over(), { type: "reset" }), true);
-  const words = "The page was reloaded before your next race began; this is the one before.";
-  assert.deepEqual([waiting.phase, waiting.message], ["done", words]);
-  const opened = await broughtBack(raceAfter(beginning({ recorded: true, file: "a.json" }), ...BOTH, ending()), false);
-  assert.deepEqual([opened.phase, opened.recorded, opened.file], ["done", true, "a.json"]);
-  const recorded = raceAfter(beginning({ recorded: true }), ...BOTH, ending());
-  for (const none of [recorded, emptyRace()]) {
-    assert.equal(leftOf(none, false), null);
-    assert.deepEqual(await eventsOfLeft(leftOf(none, true)), []);
-  }
+  assert.deepEqual(standsAt(waiting), ["done", "The page was reloaded before your next race began; this is the one before.", 0.01, 2, false]);
+  const opened = await broughtBack(Object.assign(after(over(), ...raceEvents({ recorded: true, file: "a.json" })), { clock: 0.02 }), false);
+  assert.deepEqual([opened.file, opened.recorded, opened.clock], ["a.json", true, 0.02]);
+  showOwn(opened);
+  assert.deepEqual([standsAt(opened), opened.file, opened.recorded], [standsAt(race), null, false]);
+  const recorded = await broughtBack(at(0.01, ...recordings[1].events()), false);
+  assert.deepEqual([recorded.recorded, recorded.lanes[0].name, recorded.clock], [true, "B", 0.01]);
+  // Of one that had not begun nothing can be shown.
+  const lost = await broughtBack(after(emptyRace(), { type: "reset" }), true);
+  assert.deepEqual([lost.lanes[0].name, lost.message.split(".")[0]], ["A", "The page was reloaded, and your race was lost"]);
+  assert.equal(leftOf(emptyRace(), false), null);
 });
 
 test("the status names the run that goes on, and its result", () => {

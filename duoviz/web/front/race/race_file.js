@@ -5,6 +5,7 @@ import { traceOf } from "../visualizer/export.js";
 import { parseObject, wrongPlace } from "../visualizer/json.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { eventsOf, runningNumbers, stateAfter } from "../visualizer/state.js";
+import { endOf } from "./model.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
@@ -31,33 +32,45 @@ export function csvOf({ lanes }) {
   return `${[COLUMNS, ...lines].join("\n")}\n`;
 }
 
-export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, speed = 1 } = {}) {
+export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, recorded = true, speed = 1 } = {}) {
   const told = recordings.flatMap(({ lane, repeat, trace }) => (
     eventsOf(traceOf(trace)).slice(1).map((event) => ({ type: "lane", lane, repeat, event }))
   ));
-  return [{ type: "lanes", lanes, repeats, recorded: true, file }, ...told, { type: "end", result, speed }];
+  const end = result ? [{ type: "end", result, speed }] : [];
+  return [{ type: "lanes", lanes, repeats, recorded, file }, ...told, ...end];
 }
 
 const CUT_OFF = "The page was reloaded during the race; the earlier part is kept.";
 const NOT_BEGUN = "The page was reloaded before your next race began; this is the one before.";
-export const GONE = "The page was reloaded, and your race was lost. Press Race to run it again, or open its file again.";
+const GONE = "The page was reloaded, and your race was lost. Press Race to run it again, or open its file again.";
 
-// What of a race is left to the page that comes: null where there is neither one of the visitor's nor a file's, nor is
-// one waited for.
+// What of a race is left to the page that comes, with the one in whose place a file is shown: null where there is none,
+// nor is one waited for.
 export function leftOf(race, isOpen) {
-  const { file } = race;
-  const own = race.lanes.length && (!race.recorded || file !== null) ? raceOf(race) : null;
-  return own || isOpen ? { race: own, file, told: !isOpen ? null : race.result ? NOT_BEGUN : CUT_OFF } : null;
+  const { file, recorded, result, speed } = race;
+  if (!race.lanes.length) return isOpen ? {} : null;
+  const isRecording = recorded && file === null;
+  const told = isOpen ? (isRecording ? GONE : result ? NOT_BEGUN : CUT_OFF) : result ? "" : race.message;
+  const clock = race.phase === "running" ? endOf(race) : race.clock;
+  const shown = isRecording ? { recording: race.lanes[0].name } : { race: raceOf(race), file, recorded };
+  return { ...shown, told, clock, speed, own: race.own && leftOf(race.own, false) };
 }
 
-// The events of a race that was left; none where nothing of it can be shown.
-export async function eventsOfLeft(left) {
-  const recordings = left?.race?.recordings ?? [];
-  if (!recordings.length || await wrongRecording(recordings) !== null) return [];
-  const [[lanes, ...runs], { told }] = [eventsOfRace(left.race, left), left];
-  const end = runs.pop();
-  const words = told ? [{ type: left.race.result ? "status" : "error", text: told, message: told }] : [];
-  return [{ ...lanes, recorded: left.file !== null }, ...runs, ...(left.race.result ? [end] : []), ...words];
+const isWhole = async ({ recordings }) => recordings.length > 0 && await wrongRecording(recordings) === null;
+const toldBy = (text, isCut) => (text ? [{ type: isCut ? "error" : "status", text, message: text }] : []);
+
+// The events of what was left; where it cannot be shown, as {}, the first of the recordings and what was lost.
+export async function eventsOfLeft(left, recordings) {
+  if (left === null) return [];
+  const { race, recording, told, clock, speed } = left;
+  const at = { type: "clock", clock, speed };
+  if (race && await isWhole(race)) {
+    const own = await eventsOfLeft(left.own, recordings);
+    return [...own, ...eventsOfRace(race, left), ...toldBy(told, !race.result), at];
+  }
+  const known = recordings.find(({ name }) => name === recording);
+  const events = await (known ?? recordings[0])?.events() ?? [];
+  return [...events, ...(known ? [...toldBy(told), at] : toldBy(GONE))];
 }
 
 // Whether the parts fit together: two sides come first, every name stands once, and the result is of these lanes and of

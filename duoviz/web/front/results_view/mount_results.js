@@ -79,14 +79,13 @@ function keepingFocus(root, draw) {
   controls()[place]?.focus({ preventScroll: true });
 }
 
-// open(name): a part is wanted, "" for none. Returns what shows a value: {overview, parts, opened}, each null where it
-// is not known yet; what is shown already stays as it is.
-export function mountResults(root, open) {
+// open(name): a part is wanted, "" for none. chosen: the reader's point, cost of a row and task, which outlive the
+// results: while a run goes on others come every moment. Returns what shows a value: {overview, parts, opened}, each
+// null where it is not known yet; what is shown already stays as it is.
+export function mountResults(root, open, chosen) {
   const top = el("div", { class: "ll-top" });
   const row = el("div");
   root.replaceChildren(el("div", { class: "ll" }, top, row));
-  // The reader's point, cost of a row and task outlive the results: while a run goes on others come every moment.
-  const chosen = {};
   let told = null;
   const draw = ({ overview, parts, opened }) => {
     const text = JSON.stringify(overview);

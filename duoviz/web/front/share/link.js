@@ -1,6 +1,6 @@
 // A view of the page as a link's fragment: its tab, fields and iteration. pages: for each tab {fields, visualizer,
-// start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice", default, choices}, and the ids of what
-// shows a run and of what starts one, null where there is none.
+// start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice" | "list", default, choices}, and the
+// ids of what shows a run and of what starts one, null where there is none.
 
 import { clip, visible } from "../visualizer/words.js";
 import { isControl } from "./limits.js";
@@ -23,6 +23,11 @@ function readNumber(text) {
   return text.trim() && Number.isFinite(Number(text)) ? Number(text) : undefined;
 }
 
+function readList(text, { choices }) {
+  const names = text.split(",").map((name) => name.trim()).filter(Boolean);
+  return !choices || names.every((name) => choices.includes(name)) ? names : undefined;
+}
+
 // What each kind is called, and how its text is read: as undefined where it is no such thing.
 const KINDS = {
   text: { what: "a text", read: (text) => text },
@@ -32,7 +37,7 @@ const KINDS = {
   iteration: { what: "an iteration number", read: readWhole },
   rounds: { what: "a whole number", read: readWhole },
   stop: { what: "a stop from 1 to 7", read: (text) => (/^[1-7]$/.test(text) ? Number(text) : undefined) },
-  controls: { what: "a list", read: (text) => text.split(",").map((name) => name.trim()).filter(Boolean) },
+  list: { what: "a list of the choices", read: readList },
 };
 
 // What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab;
@@ -41,7 +46,7 @@ const ITERATION = { kind: "iteration" };
 // A course has a game, whose rounds follow from a number: see game/ending.js.
 const ROUNDS = { kind: "rounds" };
 const LOOK = {
-  theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "controls" }, story: { kind: "stop" },
+  theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "list" }, story: { kind: "stop" },
   details: { kind: "flag" },
 };
 const BESIDE_THE_STORY = ["theme", "present", "story", "details"];
@@ -50,9 +55,11 @@ const keysOf = ({ fields, visualizer, start }) => ({
   ...(fields.lesson && { draft: ROUNDS }),
 });
 
+export const differs = (value, field) => String(value) !== String(field.default);
+
 // "#tab=…&…": what differs from the page as it opens, and always what a reader looks for.
 export function fragmentOf({ tab, fields, ...rest }, pages) {
-  const isChanged = ([name, value]) => ALWAYS.includes(name) || value !== pages[tab].fields[name].default;
+  const isChanged = ([name, value]) => ALWAYS.includes(name) || differs(value, pages[tab].fields[name]);
   const written = [["tab", tab], ...Object.entries(fields).filter(isChanged), ...Object.entries(rest)];
   const entries = written.filter(([, value]) => value !== undefined).map(([name, value]) => [name, value ?? ""]);
   return `#${new URLSearchParams(entries)}`;

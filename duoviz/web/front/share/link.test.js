@@ -78,6 +78,17 @@ test("invalid values and unknown keys are reported and ignored", () => {
     `Ignored in this link: "seed" (unknown here), "iteration" (unknown here), "recording" (unknown here), and 1 more.`);
 });
 
+test("a list is written with commas, and read where all of it is among the choices", () => {
+  const list = (more) => ({ kind: "list", default: ["a", "b"], ...more });
+  const pages = { lab: { fields: { tasks: list({ choices: ["a", "b"] }), results: list() } } };
+  const written = (fields) => fragmentOf({ tab: "lab", fields }, pages);
+  assert.equal(written({ tasks: ["a", "b"], results: ["x", "y z"] }), "#tab=lab&results=x%2Cy+z");
+  assert.equal(written({ tasks: [], results: ["a", "b"] }), "#tab=lab&tasks=");
+  const { view, problem } = viewOfFragment("#tab=lab&tasks=b,c&results=x,%20y", pages);
+  assert.deepEqual([view.fields, problem],
+    [{ tasks: ["a", "b"], results: ["x", "y"] }, `Ignored in this link: "tasks" (not a list of the choices).`]);
+});
+
 test("a tab that is not there opens none, and what else is said is the first one's", () => {
   const { view, look, problem } = opened("#tab=constructor");
   assert.deepEqual([view, look, problem], [null, {}, `Ignored in this link: "tab" (not one of the choices).`]);

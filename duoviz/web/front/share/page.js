@@ -8,7 +8,7 @@ import { isPresented } from "../visualizer/dom.js";
 import { copied, REFUSED } from "../visualizer/export.js";
 import { takeLeft } from "../visualizer/left.js";
 import { controlsOf, limitControls } from "./limits.js";
-import { fragmentOf, viewOfFragment } from "./link.js";
+import { differs, fragmentOf, viewOfFragment } from "./link.js";
 import { present, chosenTheme, setTheme } from "./look.js";
 
 const COPIED = "Link copied (also shown here). It holds this tab, its prompt and settings, and the iteration shown.";
@@ -81,7 +81,7 @@ function outputs(views, { tab, message = "", start = null }, { pages }) {
 }
 
 const isChanged = ({ fields }, page) => (
-  Object.entries(page.fields).some(([name, field]) => fields[name] !== field.default));
+  Object.entries(page.fields).some(([name, field]) => differs(fields[name], field)));
 
 const setWords = ({ label }) => `Prompt and settings loaded. Press ${label} to run.`;
 const IN_THE_WAY = "A run is in progress: start this one when it ends.";
@@ -114,6 +114,7 @@ function limitEveryTab({ pages }) {
 }
 
 export const LEFT = "duoviz form";
+const MEASURING = "The page was reloaded during the measurement; finished answers are kept. Press Run to resume it.";
 
 // What is left to the page that comes: the tab, whether it is presented, and the tabs whose fields have changed.
 // values: as Gradio heard of them last, null of none; of what is typed while the server is lost it does not hear.
@@ -125,14 +126,15 @@ export function leftOf(values, site) {
     return { tab, fields: { ...fieldsOn(tab, heard, site), ...(typeof prompt === "string" && { prompt }) } };
   });
   const changed = views.filter((view) => isChanged(view, site.pages[view.tab]));
-  return { tab: selectedTab(site), look: { present: isPresented() }, views: changed };
+  const message = document.querySelector("#lab-status progress") ? MEASURING : "";
+  return { tab: selectedTab(site), look: { present: isPresented() }, views: changed, message };
 }
 
 // link: the view that the link asks for, null where it asks for none.
-function outputsAfter({ views, tab }, link, site) {
+function outputsAfter({ views, tab, message }, link, site) {
   const of = Object.fromEntries(views.map((view) => [view.tab, { ...view, isLeft: true }]));
   if (link) of[link.tab] = { iteration: link.iteration, isLeft: true, fields: (of[link.tab] ?? link).fields };
-  return outputs(of, { tab }, site);
+  return outputs(of, { tab, message }, site);
 }
 
 export function openLink(site) {
