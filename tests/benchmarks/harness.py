@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pydoc_data.topics import topics
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import torch
 
 from duoviz import runner
 from duoviz.models.pair import Pair
+from duoviz.trace.agreement import Written
 
 PROMPTS = Path("assets/prompts")
 On, Key, T = TypeVar("On"), TypeVar("Key"), TypeVar("T")
@@ -89,3 +92,14 @@ def machine(pair: Pair) -> str:
     """Versions, cores, the target's device with its threads, and the precisions."""
     device = pair.target_device_label(pair.cores.all)
     return f"{runner.versions()}, {pair.cores}, {device}, {pair.target.precision}, draft {pair.draft.precision}"
+
+
+def by_transformers(model: Any, ids: list[int], count: int) -> Written:
+    """transformers' greedy text after these tokens, with the gap of each token to the next best."""
+    prompt = torch.tensor([ids])
+    out = model.generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=count, do_sample=False, output_logits=True,
+        return_dict_in_generate=True,
+    )  # fmt: skip
+    best = torch.cat(out.logits).topk(2).values
+    return Written(out.sequences[0, len(ids) :].tolist(), (best[:, 0] - best[:, 1]).tolist())
