@@ -165,7 +165,7 @@ def test_a_saved_race_opens_as_it_was_and_says_where_it_is_from(plain, page, rac
     expect(label).to_contain_text(
         f"A recording, not a live run: the race of the file {path.name}; each method ran once"
     )
-    expect(label).to_contain_text(f" on {machine}. Target: {header['target']['name'].partition(' (')[0]} in ")
+    expect(label).to_contain_text(f" on {machine}. Large model: {header['target']['name'].partition(' (')[0]} in ")
     (tmp_path / "bad.json").write_text(json.dumps(file_of(made["plain"]) | {"recordings": []}))
     choose(tmp_path / "bad.json")
     expect(page.locator(".dv-race-top .dv-files-message")).to_contain_text("its parts do not fit together")

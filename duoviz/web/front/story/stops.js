@@ -223,7 +223,7 @@ function sideOf({ iterations }, name) {
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
-  const [times, written] = [own.rate / other.rate, (ratio) => `${ratio.toFixed(ratio < 1.2 ? 2 : 1)} times as`];
+  const [times, written] = [own.rate / other.rate, (ratio) => `${ratio.toFixed(2)} times as`];
   const longer = (own.wall / own.passes) / (other.wall / other.passes);
   const fewer = own.passes < other.passes ? `, not ${other.passes}` : ": no guess was right";
   const passes = `${own.passes} passes through the large model${fewer}`;

@@ -61,11 +61,11 @@ test("the race has both runs' measured speeds, and says whether one is faster", 
     return byKind(stopsOf({ ...TOLD, iterations }, alone)).race.words;
   };
   const passes = `The same text in ${TOLD.iterations.length} passes through the large model, not ${ALONE.iterations.length}.`;
-  for (const [speed, long] of [[1.04, "about as"], [0.96, "about as"], [0.5, "2.0 times as"]]) {
+  for (const [speed, long] of [[1.04, "about as"], [0.96, "about as"], [0.5, "2.00 times as"]]) {
     assert.equal(paced(speed), `${passes} Here that takes ${long} long: alone, it has both models' cores.`);
   }
   assert.match(paced(1.1), /^The same text, 1\.10 times as fast: /);
-  assert.match(paced(2.5), /^The same text, 2\.5 times as fast: /);
+  assert.match(paced(2.5), /^The same text, 2\.50 times as fast: /);
   assert.match(paced(1, TOLD), /passes through the large model: no guess was right\. Here that takes about as long\.$/);
 });
 
