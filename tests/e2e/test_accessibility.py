@@ -70,7 +70,7 @@ def test_axe_finds_nothing_on_the_whole_page(run_page):
             assert not violations_in_both(page, drawer), drawer
             page.keyboard.press("Escape")
     open_tab(page, "Compare")
-    insides = page.locator(".dv-inside summary").all()
+    insides = page.locator(".dv-inside > summary").all()
     for inside in insides:
         inside.press("Enter")
     expect(page.locator(".dv-inside .dv")).to_have_count(len(insides))

@@ -176,6 +176,9 @@ def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, 
             settle(page)
             assert page.evaluate(OVERFLOWS) == []
         assert not violations_in_both(page, ".dv-first")
+        page.get_by_role("link", name="See the Lab").click()
+        expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab", name="Live").click()
         press(page, "See how, in one minute")
         for number in range(1, 8):
             # There and back: a resize takes longer than a look.

@@ -31,10 +31,10 @@ def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing
 
 def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_path):
     told = live.worth_it()
-    for name in ("two-cores", "with-an-H100"):
+    for name in live.MEASURED:
         duo, in_turn = (live.averages(name)[method] for method in ("DuoDecoding", "SpS"))
-        assert f"DuoDecoding {duo['phi']:.2f} ± {duo['noise']:.2f} and SpS, " in told
-        assert f"takes turns, {in_turn['phi']:.2f} ± {in_turn['noise']:.2f}" in told
+        said = " and ".join(f"{each['phi']:.2f} ± {each['noise']:.2f}" for each in (duo, in_turn))
+        assert f"{live.MEASURED[name]} {said}" in told
         (low, _), (high, _) = duo["tasks"]
         assert low < duo["phi"] < high
     assert "draft steps per target pass" in told

@@ -77,20 +77,27 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
     return found
 
 
+MEASURED = {
+    "two-cores": "on two processor cores",
+    "with-a-larger-target": "there with a larger target",
+    "with-an-H100": "with the small target on an H100",
+}
+
+
 def worth_it() -> str:
     """On which hardware drafting was measured to pay, and where taking turns is faster; "" without results."""
     said = []
-    for name, where in {"two-cores": "on two processor cores", "with-an-H100": "with it on an H100"}.items():
+    for name, where in MEASURED.items():
         phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
         duo, in_turn = (phi and f"{phi['phi']:.2f} ± {phi['noise']:.2f}" for phi in phis)
         if duo and in_turn:
-            said.append(f"{where}, DuoDecoding {duo} and SpS, which takes turns, {in_turn}")
-    if len(said) < 2 or not (view := kept_view(RECORDED / "two-cores.zip")):
+            said.append(f"{where} {duo} and {in_turn}")
+    view = kept_view(RECORDED / "two-cores.zip")
+    if not said or not view:
         return ""
-    beyond = view["first"]["overview"]["pays"]["beyond"]
     return (
-        "**Is it worth implementing?** Measured over the large model alone, for the small pair shown here: "
-        f"{'; '.join(said)}. {beyond} The *Lab* has the map."
+        "**Is it worth implementing?** Speed over the large model alone, of DuoDecoding and of taking turns (SpS): "
+        f"{'; '.join(said)}. {view['first']['overview']['pays']['beyond']} The *Lab* has the map."
     )
 
 
