@@ -17,8 +17,7 @@ from duoviz.decoding.loop import decode
 from duoviz.decoding.plan import RunPlan, make_plan, placement_of
 from duoviz.decoding.sampling import NotFinite
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
-from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.decoding.worker.protocol import DraftDied, InlineDraft
 from duoviz.errors import UserError
 from duoviz.runs import Lane, add_event, check_method, collect, end, new_trace, row, short, versions
 from duoviz.trace.reading import SCHEMA_VERSION

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from tests.tiny import change_pair, run, tiny_engine
 
 VOCABULARY = 12

@@ -13,7 +13,7 @@ from duoviz.__main__ import main
 from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.copying import Copying
 from tests.tiny import tiny_engine
 from tests.weights import tiny_decoder

@@ -22,7 +22,7 @@ from duoviz.decoding.loop import decode
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.pair import DraftSource, Pair
 from tests.weights import VOCABULARY, decoder, near_copy, tiny_weights

@@ -12,9 +12,8 @@ from duoviz.decoding.costs import CONTEXTS, Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.rounding import delta_of, readings
-from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.decoding.worker.protocol import DraftWorker
+from duoviz.decoding.worker.protocol import DraftWorker, InlineDraft
 from duoviz.errors import UserError
 from duoviz.models.cache import measuring
 from duoviz.models.cores import on_cores

@@ -1,7 +1,6 @@
 """The settings of a run, checked."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
@@ -42,9 +41,9 @@ class About:
         """Raise UserError unless the setting of this name may be `value`."""
         if self.low is not None:
             check_number(name, value, self.low, self.high, word="".join(self.words), zero=self.zero)
-        elif self.words:
-            check_word(name, value, self.words)
-        elif not is_text(value):
+        elif self.words and value not in self.words:
+            raise wrong(name, f"{', '.join(self.words[:-1])} or {self.words[-1]}", value)
+        elif not self.words and not is_text(value):
             raise wrong(name, "the name of a folder", value)
 
 
@@ -53,9 +52,10 @@ def setting(default: Any, label: str, info: str = "", **limits: Any) -> Any:
     return field(default=default, metadata={"about": About(label, info, **limits)})
 
 
-def number(default: Any, low: float, high: float, *about: str, word: str = "", zero: str = "") -> Any:
-    """A field for a number, or a word."""
-    return setting(default, *about, low=low, high=high, words=(word,) if word else (), zero=zero)
+def number(default: Any, low: float, high: float, *about: str, zero: str = "") -> Any:
+    """A field for a number; where its default is a word, for that word too."""
+    words = (default,) if isinstance(default, str) else ()
+    return setting(default, *about, low=low, high=high, words=words, zero=zero)
 
 
 def choice(words: tuple[str, ...], *about: str) -> Any:
@@ -85,9 +85,9 @@ class Settings:
         "coupled: the same text as the target alone; rejection: standard speculative sampling",
     )
     sequences: int | Literal["dynamic"] = number(
-        "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ", word="dynamic"
+        "dynamic", 1, MAX_SEQUENCES, "Draft sequences k", "dynamic: by the threshold θ"
     )
-    budget: int | Literal["auto"] = number("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured", word="auto")
+    budget: int | Literal["auto"] = number("auto", 1, MAX_BUDGET, "Draft budget γ", "auto: measured")
     budget_offset: int = number(
         0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ and to the longest sequence"
     )
@@ -124,12 +124,7 @@ class Settings:
     )
     tree_children: int = number(4, 1, MAX_SEQUENCES, "Children", "the most guesses after one token")
     tree_budget: int | Literal["auto"] = number(
-        "auto",
-        1,
-        MAX_BUDGET,
-        "Tokens checked",
-        "the most tokens checked in one forward pass; auto: as many as pay",
-        word="auto",
+        "auto", 1, MAX_BUDGET, "Tokens checked", "the most tokens checked in one forward pass; auto: as many as pay"
     )
 
     def __post_init__(self) -> None:
@@ -176,12 +171,6 @@ def check_number(name: str, value: object, lowest: float, highest: float, *, wor
         raise wrong(name, f"{other}a {'whole ' if whole else ''}number from {lowest} to {highest}", value)
 
 
-def check_word(name: str, value: object, words: Sequence[str]) -> None:
-    """Raise UserError unless `value` is one of the words."""
-    if value not in words:
-        raise wrong(name, f"{', '.join(words[:-1])} or {words[-1]}", value)
-
-
 def check_flag(name: str, value: object) -> None:
     """Raise UserError unless `value` is true or false."""
     if not isinstance(value, bool):
@@ -190,12 +179,11 @@ def check_flag(name: str, value: object) -> None:
 
 def parsed(name: str, value: Any) -> Any:
     """A setting's value as typed: the whole number that it is, where both words and numbers are allowed."""
-    words = ABOUT[name].words
-    if ABOUT[name].low is None or not words or not isinstance(value, str):
+    about = ABOUT[name]
+    if about.low is None or not about.words or not isinstance(value, str):
         return value
-    text = value.strip()
-    number = whole(text)
-    return number if number is not None else text if text in words else value
+    number = whole(text := value.strip())
+    return number if number is not None else text if text in about.words else value
 
 
 def whole(text: str) -> int | None:

@@ -125,7 +125,7 @@ def read_weights(config: LlamaConfig, source: WeightReader, limits: Limits) -> k
         out=out.panels, out_scale=out.scale, out_bias=out.bias,
         mlp_norm=mlp_norm, gate_up=gate_up.panels, gate_up_scale=gate_up.scale, gate_up_bias=gate_up.bias,
         down=down.panels, down_scale=down.scale, down_bias=down.bias,
-        norm=float_array(source.vector("model.norm.weight", hidden)),
+        norm=float_array(source.tensor("model.norm.weight", hidden)),
         head=head.panels[0][: padded(limits.written) // PANEL], head_scale=head.scale[0], cos=cos, sin=sin,
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -34,11 +34,7 @@ WRITERS = ("decoder", "generator", "text_config")
 # Errors of reading a model, and the user's sentence for each with the model's label; the first match counts.
 SENTENCES = (
     (SafetensorError, "The weights of {label} are incomplete or damaged ({reason}): download them again."),
-    (KeyError, "The weights of {label} lack the tensor {reason}."),
-    (MemoryError, "{label} does not fit in this machine's memory: choose a smaller model."),
-    (OutOfMemoryError, "{label} does not fit in the GPU's memory: choose a smaller model."),
-    (RuntimeError, "The weights of {label} do not fit its config.json ({reason})."),
-    (OSError, "{label} cannot be read ({reason})."),
+    ((MemoryError, OutOfMemoryError), "{label} does not fit in memory: choose a smaller model."),
     # Libraries that take a config or weights for what they are not raise anything.
     (Exception, "{label} cannot be loaded ({reason}): choose another model."),
 )
@@ -85,7 +81,7 @@ def one_sentence(label: str) -> Iterator[None]:
         raise
     except Exception as error:
         sentence = next(sentence for kind, sentence in SENTENCES if isinstance(error, kind))
-        reason = error.args[0] if isinstance(error, KeyError) else first_line(error)
+        reason = f"it lacks {error.args[0]}" if isinstance(error, KeyError) else first_line(error)
         raise UserError(sentence.format(label=label, reason=reason)) from error
 
 
@@ -106,42 +102,32 @@ def read_json(file: Path) -> dict:
 
 
 def read_config(folder: Path) -> dict:
-    """config.json with the defaults of its kind filled in by transformers. Raises UserError."""
+    """config.json with the defaults of its kind filled in by transformers, whose checks raise errors of many types."""
     file = folder / "config.json"
     config = read_json(file)
     kind = config.get("model_type")
     parts = [config, *(part for part in config.values() if isinstance(part, dict))]
     for name, count in (item for part in parts for item in part.items()):
         if name.endswith(COUNTS) and isinstance(count, int) and count > MOST_LAYERS:
-            raise UserError(f"{file} cannot be used ({name} is {in_short(count)}, at most {MOST_LAYERS:,} can be).")
-    try:
-        # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
-        if kind != OUR_KIND and not (kind == "llama" and set(config) >= LLAMA_FIELDS):
-            from transformers import CONFIG_MAPPING, __version__
+            raise ValueError(f"{name} is {in_short(count)}, at most {MOST_LAYERS:,} can be")
+    # Importing transformers' configs takes seconds: where they would fill nothing in, they are not asked.
+    if kind != OUR_KIND and not (kind == "llama" and set(config) >= LLAMA_FIELDS):
+        from transformers import CONFIG_MAPPING, __version__
 
-            if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
-                raise UserError(
-                    f"{folder} holds a kind of model that transformers {__version__} does not know: {in_short(kind)}."
-                )
-            config = CONFIG_MAPPING[kind].from_json_file(file).to_dict()
-        if is_lean(config):
-            LlamaConfig.from_dict(config)
-    except UserError:
-        raise
-    except Exception as error:  # transformers' checks of a config raise errors of many types
-        raise UserError(f"{file} cannot be used ({first_line(error)}).") from error
+        if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
+            raise ValueError(f"transformers {__version__} does not know its kind, {in_short(kind)}")
+        config = CONFIG_MAPPING[kind].from_json_file(file).to_dict()
+    if is_lean(config):
+        LlamaConfig.from_dict(config)
     return config
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The model's safetensors files, as transformers names and prefers them. Raises UserError for a damaged index."""
+    """The model's safetensors files, as transformers names and prefers them; raises an error for a damaged index."""
     single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if single.is_file() or not os.path.lexists(index):
         return [single] if single.is_file() else []
-    names = read_json(index).get("weight_map")
-    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        raise UserError(f"{index} is damaged (its weight_map does not name files).")
-    return [folder / name for name in sorted(set(names.values()))]
+    return [folder / name for name in sorted(set(read_json(index)["weight_map"].values()))]
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:
@@ -177,12 +163,13 @@ def find_files(
     if is_on_hub(model):
         from duoviz.models import hub
 
-        folder = hub.fetch(model, progress) if weights else hub.from_cache(model)
-        files = weight_files(folder) if folder else []
-        if folder and (weights or files and all(file.is_file() for file in files)):
-            return look_into(folder, model)
+        if weights:
+            return look_into(hub.fetch(model, progress), model)
+        with suppress(UserError):
+            return look_into(hub.fetch(model, local=True), model)
         folder, numbers = hub.outline(model)
-        return ModelFiles(model, folder, read_config(folder), numbers)
+        with one_sentence(model):
+            return ModelFiles(model, folder, read_config(folder), numbers)
     if not os.path.isdir(place := os.path.expanduser(model)):
         raise UserError(f"There is no folder {model}: check the name.")
     return look_into(Path(place), model)

@@ -1,6 +1,8 @@
 """Fetching a model from the hub into its cache."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +33,29 @@ REFUSALS: tuple[tuple[type[BaseException], str], ...] = (
     (errors.HTTPError, "The download of {id} was interrupted ({reason}): start again."),  # pyright: ignore
     (OSError, "{id} could not be written to {cache} ({reason}): free some space, or set HF_HOME to another folder."),
 )
-ERRORS = tuple(kind for kind, _ in REFUSALS)
-
 # A download must end when the progress raises. Over plain HTTP it does; Xet reports from threads of its own.
 constants.HF_HUB_DISABLE_XET = True
 
 
-def fetch(model_id: str, progress: Progress = no_progress) -> Path:
+@contextmanager
+def refusals(model_id: str) -> Iterator[None]:
+    """Raise UserError where the hub does not give a model of which there is no copy here."""
+    try:
+        yield
+    except tuple(kind for kind, _ in REFUSALS) as error:
+        # The hub itself refused, or was not to be asked.
+        told = isinstance(error.__cause__, errors.HfHubHTTPError | errors.OfflineModeIsEnabled)
+        cause = error.__cause__ if told and isinstance(error, errors.LocalEntryNotFoundError) else error
+        sentence = next(sentence for kind, sentence in REFUSALS if isinstance(cause, kind))
+        page, reason = f"{constants.ENDPOINT}/{model_id}", first_line(cause or error)
+        raise UserError(sentence.format(id=model_id, page=page, reason=reason, cache=constants.HF_HUB_CACHE)) from error
+
+
+def fetch(model_id: str, progress: Progress = no_progress, *, local: bool = False) -> Path:
     """The folder of the hub's model, downloaded or, where the hub cannot be had, as an earlier download left it.
 
-    `progress` is called from the download's threads. To end the download it raises an exception in each of them, which
-    is raised here. Raises UserError.
+    local: only what an earlier download left, which need not be complete. `progress` is called from the download's
+    threads. To end the download it raises an exception in each of them, which is raised here. Raises UserError.
     """
     lock = threading.Lock()
 
@@ -61,10 +75,8 @@ def fetch(model_id: str, progress: Progress = no_progress) -> Path:
                     amount = f"{self.n / 1e6:,.1f} of {total / 1e6:,.1f} MB"
                     progress(min(1.0, self.n / max(total, 1)), f"Downloading {model_id} ({amount})")
 
-    try:
-        return Path(snapshot_download(model_id, allow_patterns=FILES, tqdm_class=ByteBar))
-    except ERRORS as error:
-        raise UserError(refusal(error, model_id)) from error
+    with refusals(model_id):
+        return Path(snapshot_download(model_id, allow_patterns=FILES, tqdm_class=ByteBar, local_files_only=local))
 
 
 def outline(model_id: str) -> tuple[Path, int]:
@@ -72,7 +84,7 @@ def outline(model_id: str) -> tuple[Path, int]:
 
     Raises UserError.
     """
-    try:
+    with refusals(model_id):
         info = HfApi(endpoint=constants.ENDPOINT).model_info(model_id, files_metadata=True, timeout=ANSWER)
         files = [file for file in info.siblings or () if "/" not in file.rfilename]
         sizes = [file.size or 0 for file in files if Path(file.rfilename).match(WEIGHTS)]
@@ -81,24 +93,3 @@ def outline(model_id: str) -> tuple[Path, int]:
         # Where the hub has not counted the numbers, they are taken for 16-bit ones.
         counted = info.safetensors.total if info.safetensors else sum(sizes) // 2
         return Path(hf_hub_download(model_id, "config.json")).parent, counted
-    except ERRORS as error:
-        raise UserError(refusal(error, model_id)) from error
-
-
-def from_cache(model_id: str) -> Path | None:
-    """The folder of an earlier download, which need not be complete, or None."""
-    try:
-        return Path(snapshot_download(model_id, allow_patterns=FILES, local_files_only=True))
-    except (errors.LocalEntryNotFoundError, errors.HFValidationError):
-        return None
-
-
-def refusal(error: BaseException, model_id: str) -> str:
-    """Why the hub does not give a model of which there is no copy here."""
-    if isinstance(error, errors.LocalEntryNotFoundError):
-        # The hub itself refused, or was not to be asked.
-        told = isinstance(error.__cause__, errors.HfHubHTTPError | errors.OfflineModeIsEnabled)
-        error = error.__cause__ or error if told else error
-    sentence = next(sentence for kind, sentence in REFUSALS if isinstance(error, kind))
-    page, reason = f"{constants.ENDPOINT}/{model_id}", first_line(error)
-    return sentence.format(id=model_id, page=page, reason=reason, cache=constants.HF_HUB_CACHE)

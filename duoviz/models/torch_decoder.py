@@ -32,7 +32,7 @@ class TorchDecoder:
         unknown = max(0, limits.read - len(table.weight))
         self.table, self.widen = F.pad(placed(table.weight), (0, 0, 0, unknown)), widen and placed(widen.weight)
         self.head = self.table[: limits.written] if head is None else placed(head.weight[: limits.written])
-        self.norm = placed(source.vector("model.norm.weight", config.hidden_size))
+        self.norm = placed(source.tensor("model.norm.weight", config.hidden_size))
         self.layers: list[LayerWeights] = []
         for index in range(config.layers):
             layer = source.layer(index, config)

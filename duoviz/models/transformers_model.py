@@ -171,20 +171,17 @@ def sees_a_window(config: Any, context_limit: int) -> bool:
 def load_transformers(folder: Path, *, precision: str, label: str, **options: Any) -> TransformersModel:
     """Read a model folder (config.json and safetensors); the options are those of TransformersModel.
 
-    Raises UserError, KeyError for a tensor that is missing, and other errors.
+    Raises errors of many types, KeyError for a tensor that is missing.
     """
     disable_progress_bar()
-    try:
-        model, report = AutoModelForCausalLM.from_pretrained(  # pyright: ignore[reportGeneralTypeIssues]
-            folder,
-            dtype=DTYPES[precision],
-            use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
-            output_loading_info=True,
-        )
-    except (ValueError, ImportError, KeyError, RuntimeError) as error:
-        raise UserError(f"transformers cannot load {label} ({first_line(error)}).") from error
+    model, report = AutoModelForCausalLM.from_pretrained(  # pyright: ignore[reportGeneralTypeIssues]
+        folder,
+        dtype=DTYPES[precision],
+        use_safetensors=True,
+        trust_remote_code=False,
+        local_files_only=True,
+        output_loading_info=True,
+    )
     # transformers fills what a file lacks with random numbers.
     if missing := sorted(report["missing_keys"]):
         raise KeyError(missing[0])

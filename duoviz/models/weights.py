@@ -48,11 +48,8 @@ class WeightReader:
     weights: Mapping[str, Tensor]
     quantised: bool
 
-    def vector(self, name: str, size: int) -> Tensor:
-        """Raises KeyError where there is none and RuntimeError for one of another size, as all here do."""
-        return self.tensor(name, size)
-
     def tensor(self, name: str, *shape: int) -> Tensor:
+        """Raises KeyError where there is none and RuntimeError for one of another size, as all here do."""
         tensor = self.weights[name]
         if tuple(tensor.shape) != shape:
             raise RuntimeError(f"{name} is {list(tensor.shape)} and not {list(shape)}")
@@ -62,13 +59,13 @@ class WeightReader:
         """The matrix [rows, columns] of this name and its bias, if it has one, in the kind of number that is wanted."""
         weight, scale = self.tensor(f"{name}.weight", rows, columns), None
         if weight.dtype == torch.int8:
-            scale = self.vector(f"{name}.scale", rows).float()
+            scale = self.tensor(f"{name}.scale", rows).float()
         if self.quantised and scale is None:
             weight, scale = quantise_rows(weight.float())
         elif not self.quantised and scale is not None:
             weight, scale = weight.float() * scale[:, None], None
         bias = f"{name}.bias"
-        return Matrix(weight, scale, self.vector(bias, rows) if bias in self.weights else None)
+        return Matrix(weight, scale, self.tensor(bias, rows) if bias in self.weights else None)
 
     def layer(self, index: int, config: LlamaConfig) -> LayerWeights:
         """The decoder layer of this number, from 0."""
@@ -77,15 +74,15 @@ class WeightReader:
         attention, mlp = f"{prefix}self_attn.", f"{prefix}mlp."
         head_norms = None
         if f"{attention}q_norm.weight" in self.weights:
-            q, k = (self.vector(f"{attention}{name}_norm.weight", config.head_dim) for name in "qk")
+            q, k = (self.tensor(f"{attention}{name}_norm.weight", config.head_dim) for name in "qk")
             head_norms = torch.cat([q.expand(config.heads, -1), k.expand(config.kv_heads, -1)])
         sides = (("q", queries), ("k", keys), ("v", keys))
         return LayerWeights(
-            attention_norm=self.vector(f"{prefix}input_layernorm.weight", hidden),
+            attention_norm=self.tensor(f"{prefix}input_layernorm.weight", hidden),
             qkv=joined([self.matrix(f"{attention}{name}_proj", rows, hidden) for name, rows in sides]),
             head_norms=head_norms,
             out=self.matrix(f"{attention}o_proj", hidden, queries),
-            mlp_norm=self.vector(f"{prefix}post_attention_layernorm.weight", hidden),
+            mlp_norm=self.tensor(f"{prefix}post_attention_layernorm.weight", hidden),
             gate=self.matrix(f"{mlp}gate_proj", inner, hidden),
             up=self.matrix(f"{mlp}up_proj", inner, hidden),
             down=self.matrix(f"{mlp}down_proj", hidden, inner),

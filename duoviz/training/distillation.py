@@ -20,7 +20,7 @@ from duoviz.command_line import tell
 from duoviz.errors import UserError, check_write
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import embedded_target
-from duoviz.models.files import look_into, read_config
+from duoviz.models.files import look_into, read_config, read_json
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_model, target_device
 from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, padded, whole_texts
@@ -42,7 +42,7 @@ def make_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target into the folder `options.out`; the same call goes on after a stop."""
     if not find_spec("accelerate"):
         raise UserError("Training needs the package accelerate: install requirements-dev.txt.")
-    if options.start and read_config(options.start).get("model_type") != OUR_KIND:
+    if options.start and read_json(options.start / "config.json").get("model_type") != OUR_KIND:
         raise UserError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
     corpus = load_corpus(options.corpus)
     learnt, tested = ([row for row in corpus if row.held_out == side] for side in (False, True))

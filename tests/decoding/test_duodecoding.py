@@ -11,7 +11,7 @@ from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.duodecoding import PAUSE
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.cores import Cores
 from tests.decoding.proposals import tokens
 from tests.tiny import CORE, change_pair, give_costs, made_up_costs, run, tiny_engine

@@ -5,9 +5,8 @@ import pytest
 
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.decoding.worker.protocol import DraftDied, InlineDraft
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.tiny import give_costs, made_up_costs, run, tiny_engine

@@ -7,7 +7,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.drafting import DraftPlan, grow_sequences
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.copying import Copying
 from duoviz.models.language_model import over_vocabulary
 from duoviz.models.ngrams import ONCE, Match

@@ -12,7 +12,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.loop import depths
 from duoviz.decoding.method import DESCRIBED
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import check_first, check_iteration, proposed, tokens
 from tests.decoding.stores import build

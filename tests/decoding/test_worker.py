@@ -11,9 +11,8 @@ import pytest
 
 from duoviz.decoding.calibration import MeasureRequest
 from duoviz.decoding.drafting import DraftPlan, DraftRequest
-from duoviz.decoding.worker.inline import InlineDraft
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.decoding.worker.protocol import DraftDied
+from duoviz.decoding.worker.protocol import DraftDied, InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.starts import forking

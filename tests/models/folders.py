@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from duoviz import runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.worker.inline import InlineDraft
+from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.files import look_into
 from duoviz.models.load import load_model
 from tests.tiny import give_costs, tiny_engine, traced

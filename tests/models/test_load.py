@@ -134,15 +134,18 @@ def test_what_will_be_given_back_counts_as_free(two, monkeypatch):
 
 
 def test_a_pair_that_is_too_large_is_refused_before_its_weights_are_fetched(two, monkeypatch):
-    monkeypatch.setattr(hub, "from_cache", lambda model: None)
+    def fetch(model, *, local):
+        assert local
+        raise UserError("It is not here.")
+
     monkeypatch.setattr(hub, "outline", lambda model: (two[0], 70_000_000_000))
-    monkeypatch.setattr(hub, "fetch", lambda *arguments: pytest.fail("it was fetched"))
+    monkeypatch.setattr(hub, "fetch", fetch)
     with pytest.raises(UserError, match=r"them/model \+ embedded needs .* GB of memory, and this machine has"):
         check_room("them/model + embedded")
 
 
 def test_a_copy_of_a_hubs_model_is_looked_into_without_the_hub(two, monkeypatch):
-    monkeypatch.setattr(hub, "from_cache", lambda model: two[0])
+    monkeypatch.setattr(hub, "fetch", lambda model, *, local: two[0])
     monkeypatch.setattr(hub, "outline", lambda model: pytest.fail("the hub was asked"))
     check_room("them/model + them/draft")
 

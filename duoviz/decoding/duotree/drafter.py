@@ -21,7 +21,7 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
-    from duoviz.decoding.worker.inline import InlineDraft
+    from duoviz.decoding.worker.protocol import InlineDraft
 
 # How many of the tree's unverified nodes are recorded, those of greatest value.
 RECORDED = 24

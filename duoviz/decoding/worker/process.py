@@ -18,7 +18,8 @@ import torch
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
-from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, EnoughRequest, Part, Request
+from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, Part, Request
+from duoviz.errors import first_line
 from duoviz.models.cores import Cores, on_cores
 from duoviz.models.language_model import compile_leading
 from duoviz.models.pair import LoadDraft
@@ -34,8 +35,8 @@ starting = threading.Lock()
 class ProcessDraft(DraftWorker):
     """A process, pinned to its own cores."""
 
-    # submitted, answered: requests so far.
-    started, submitted, answered = False, 0, 0
+    # Requests so far, the first of which is to load the model.
+    submitted, answered = 1, 0
 
     def __init__(self, load: LoadDraft, cores: Cores):
         """load: gives the model; it is called in the new process, which imports what it needs but the main module."""
@@ -50,15 +51,14 @@ class ProcessDraft(DraftWorker):
         theirs.close()
 
     def wait_until_started(self) -> None:
-        if self.started:
+        if self.answered:
             return
         if not self.poll(START_TIMEOUT):
             self.close()
             raise DraftDied(f"The draft did not start within {START_TIMEOUT:.0f} seconds.")
-        if complaint := self.receive():
+        if complaint := self.take():
             self.close()
             raise DraftDied(f"The draft could not be loaded: {complaint}.")
-        self.started = True
 
     def submit(self, request: Request) -> None:
         self.wait_until_started()
@@ -69,7 +69,7 @@ class ProcessDraft(DraftWorker):
         self.send(request)
         self.submitted += 1
 
-    def send(self, request: Request) -> None:
+    def send(self, request: Request | None) -> None:
         self.busy[0] = True
         try:
             self.pipe.send(request)
@@ -78,7 +78,7 @@ class ProcessDraft(DraftWorker):
 
     def enough(self) -> None:
         if self.owes:
-            self.send(EnoughRequest())
+            self.send(None)
 
     def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
         while self.answered < self.submitted:
@@ -124,28 +124,24 @@ class ProcessDraft(DraftWorker):
         except OSError as error:
             raise self.died() from error
 
-    def receive(self) -> Any:
-        """The next answer, or an error message."""
-        try:
-            return self.pipe.recv()
-        except (EOFError, OSError) as error:
-            raise self.died() from error
-
     def drop_answers(self, *, keep: int) -> None:
         """Take the answers that are there, up to the last `keep` requests'."""
         while self.answered + keep < self.submitted and self.poll(0):
             self.take()
 
     def take(self) -> Any:
-        """The next answer, counted."""
-        answer = self.receive()
+        """The next answer, or an error message."""
+        try:
+            answer = self.pipe.recv()
+        except (EOFError, OSError) as error:
+            raise self.died() from error
         self.answered += not isinstance(answer, Part)
         return answer
 
     @property
     def owes(self) -> bool:
-        """Whether an answer is still to come."""
-        return self.answered < self.submitted and not self.poll(0)
+        """Whether an answer is still to come, now that the model is loaded."""
+        return 0 < self.answered < self.submitted and not self.poll(0)
 
     def check_alive(self) -> None:
         """Raise DraftDied where the process stopped before its answer."""
@@ -223,7 +219,7 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> 
             draft = DraftState(load())
             compile_leading()
         except Exception as error:
-            return pipe.send(reason_of(error))
+            return pipe.send(first_line(error))
         pipe.send("")
         while True:
             try:
@@ -231,17 +227,13 @@ def serve(pipe: Connection, load: LoadDraft, cores: Cores, busy: np.ndarray) -> 
                 with on_cores(cores.draft):
                     request = pipe.recv()
                 busy[0] = True
-                for answer in request.answers(draft, waits=pipe.poll, stopped=bool):
+                # None says that the request before was to end, because something waited.
+                for answer in request.answers(draft, waits=pipe.poll, stopped=bool) if request else ():
                     pipe.send(answer)
             except (EOFError, OSError):
                 raise
             except DraftNotFinite as error:
                 pipe.send(error)
             except Exception as error:
-                pipe.send(reason_of(error))
+                pipe.send(first_line(error))
             busy[0] = False
-
-
-def reason_of(error: Exception) -> str:
-    """What went wrong, fit for the middle of a sentence."""
-    return str(error).rstrip(".") or type(error).__name__

@@ -1,9 +1,8 @@
-"""What a draft can be asked, and what every running draft does, wherever it runs."""
+"""What a draft can be asked, what every running draft does, and the one in the caller's own thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,14 +36,6 @@ class Request(Protocol):
 
 class Part:
     """An answer after which the same request gives more."""
-
-
-@dataclass(frozen=True)
-class EnoughRequest:
-    """The request before ends, because another one waits; this one has no answer."""
-
-    def answers(self, draft: DraftState, **asked) -> Iterator[Any]:
-        return iter(())
 
 
 class DraftWorker(Protocol):
@@ -89,3 +80,33 @@ class DraftWorker(Protocol):
 
     def close(self) -> None:
         """End it; safe to call twice."""
+
+
+class InlineDraft(DraftWorker):
+    """The draft of methods that take turns: in the caller's own thread, so nothing overlaps, starts or ends."""
+
+    def __init__(self, model: LanguageModel):
+        self.model, self.state, self.busy = model, DraftState(model), np.zeros(1, np.int64)
+        self.request: Request
+        self.parts: Iterator[Any] = iter(())
+
+    def submit(self, request: Request) -> None:
+        self.request = request
+
+    def append(self, request: Request) -> None:
+        self.parts = request.answers(self.state, waits=bool, stopped=bool)
+
+    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
+        self.parts = iter(())
+
+    def ready(self) -> bool:
+        return True
+
+    def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
+        return list(self.request.answers(self.state, waits=bool, stopped=stopped))[-1]
+
+    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
+        return next(self.parts, None)
+
+    def alive(self) -> bool:
+        return True
