@@ -11,7 +11,7 @@ from torch import Tensor
 
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
+from tests.callers_draft import CallersDraft
 from tests.tiny import change_pair, run, tiny_engine
 
 VOCABULARY = 12
@@ -77,7 +77,7 @@ def target_table() -> Tensor:
 def table_engine() -> Engine:
     """A target and a draft that often disagree."""
     engine = change_pair(tiny_engine(), target=TableModel(target_table()))
-    engine.draft_beside = engine.draft_in_turn = InlineDraft(TableModel(0.6 * table(0) + 0.7 * table(1)))
+    engine.draft_beside = engine.draft_in_turn = CallersDraft(TableModel(0.6 * table(0) + 0.7 * table(1)))
     return engine
 
 

@@ -13,8 +13,8 @@ from duoviz.__main__ import main
 from duoviz.comparison import summed_up
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.copying import Copying
+from tests.callers_draft import CallersDraft
 from tests.tiny import tiny_engine
 from tests.weights import tiny_decoder
 
@@ -81,7 +81,7 @@ def test_the_command_line_and_a_comparison_say_so_too(monkeypatch, capsys):
 
 def test_so_it_is_with_a_draft_that_copies():
     engine = tiny_engine()
-    engine.draft_beside = InlineDraft(Copying(spoiled(tiny_decoder(1), nan, after=3), [[0.5] * 3] * 3))
+    engine.draft_beside = CallersDraft(Copying(spoiled(tiny_decoder(1), nan, after=3), [[0.5] * 3] * 3))
     check(engine, "duodecoding")
 
 

@@ -22,9 +22,9 @@ from duoviz.decoding.loop import decode
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.plan import RunPlan, make_plan
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.cores import Cores, available_cores
 from duoviz.models.pair import DraftSource, Pair
+from tests.callers_draft import CallersDraft
 from tests.weights import VOCABULARY, decoder, near_copy, tiny_weights
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class DigitTokenizer:
 def tiny_engine(*, seed: int = 0, noise: float = 0.15, eos: frozenset = frozenset(), context: int = 256) -> Engine:
     """A float64 pair whose draft runs inline; costs are made up, so that γ = auto is about 6."""
     weights = tiny_weights(seed, context=context)
-    draft = InlineDraft(decoder(*near_copy(weights, noise)))
+    draft = CallersDraft(decoder(*near_copy(weights, noise)))
     pair = Pair(
         name="tiny",
         target=decoder(*weights),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from duoviz.decoding.budget import ROUNDS, draft_budget, plan_draft, prior, seconds_with, worthwhile_length
 from duoviz.decoding.drafter import Drafter
@@ -16,6 +16,7 @@ from duoviz.decoding.verification import discard
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
+    from duoviz.decoding.worker.process import ProcessDraft
 
 # Draft for TRIES iterations; if the expected speed-up is below GAIN, pause for PAUSE iterations, doubling each time.
 TRIES, GAIN, PAUSE = 4, 1.05, 16
@@ -31,8 +32,7 @@ class DuoDecoding(Drafter):
     """
 
     def __init__(self, plan: RunPlan):
-        assert plan.draft
-        self.plan, self.draft, self.acceptance = plan, plan.draft, prior()
+        self.plan, self.draft, self.acceptance = plan, cast("ProcessDraft", plan.draft), prior()
         # branch: index of the sequence that was kept; pending: its tokens that are not verified yet.
         self.branch: int | None = None
         self.pending: list[Node] = []

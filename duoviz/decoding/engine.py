@@ -35,7 +35,7 @@ class Engine:
     draft_beside: the draft in a process of its own, once started; draft_in_turn: the one in this process.
     """
 
-    def __init__(self, pair: Pair, *, draft: DraftWorker | None = None):
+    def __init__(self, pair: Pair, *, draft: ProcessDraft | None = None):
         self.pair, self.draft_beside = pair, draft
         # The run under way, and the lock of the thread that computes.
         self.under_way: Generator[dict] | None = None

@@ -11,8 +11,8 @@ from duoviz.decoding.costs import ROW_COUNTS
 from duoviz.decoding.duodecoding import PAUSE
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.cores import Cores
+from tests.callers_draft import CallersDraft
 from tests.decoding.proposals import tokens
 from tests.tiny import CORE, change_pair, give_costs, made_up_costs, run, tiny_engine
 
@@ -153,12 +153,12 @@ def test_paper_mode_drafts_the_budget_and_no_more():
 @pytest.mark.parametrize("changes, hurried", [({}, True), ({"budget": 5}, False), ({"draft_mode": "paper"}, False)])
 def test_only_a_draft_whose_length_is_free_is_hurried(monkeypatch, changes, hurried):
     calls = []
-    monkeypatch.setattr(InlineDraft, "enough", lambda draft: calls.append(draft))
+    monkeypatch.setattr(CallersDraft, "enough", lambda draft: calls.append(draft))
     duodecoding(tiny_engine(noise=0.0), max_new_tokens=20, **changes)
     assert bool(calls) == hurried
 
 
-class LateDraft(InlineDraft):
+class LateDraft(CallersDraft):
     """A draft whose first answer is ready only when it is asked for the third time."""
 
     asked = hurried = 0

@@ -6,7 +6,8 @@ import pytest
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.process import ProcessDraft
-from duoviz.decoding.worker.protocol import DraftDied, InlineDraft
+from duoviz.decoding.worker.protocol import DraftDied
+from tests.callers_draft import CallersDraft
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import ThreadDraft, load
 from tests.tiny import give_costs, made_up_costs, run, tiny_engine
@@ -19,7 +20,7 @@ def texts(engine, prompt, settings):
     return [tokens(run(engine, method, prompt, settings)) for method in ("duotree", "vanilla")]
 
 
-class LateDraft(InlineDraft):
+class LateDraft(CallersDraft):
     """It works when it pleases, and gives a step at once, some time, or when the text is long past it."""
 
     def __init__(self, model, rng):

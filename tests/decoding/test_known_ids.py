@@ -7,10 +7,10 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.drafting import DraftPlan, grow_sequences
 from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.copying import Copying
 from duoviz.models.language_model import over_vocabulary
 from duoviz.models.ngrams import ONCE, Match
+from tests.callers_draft import CallersDraft
 from tests.decoding.proposals import tokens
 from tests.tiny import VOCABULARY, run, tiny_engine
 from tests.weights import decoder, tiny_weights
@@ -28,7 +28,7 @@ def knowing(**options):
 
 def engine_with(draft):
     engine = tiny_engine()
-    engine.draft_beside = engine.draft_in_turn = InlineDraft(draft)
+    engine.draft_beside = engine.draft_in_turn = CallersDraft(draft)
     return engine
 
 

@@ -12,7 +12,7 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.loop import depths
 from duoviz.decoding.method import DESCRIBED
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.worker.protocol import InlineDraft
+from tests.callers_draft import CallersDraft
 from tests.decoding.counting import counting_engine
 from tests.decoding.proposals import check_first, check_iteration, proposed, tokens
 from tests.decoding.stores import build
@@ -123,7 +123,7 @@ def counting(tmp_path):
 
     def made(*eos):
         engine = counting_engine(eos=frozenset(eos))
-        engine.draft_beside = engine.draft_in_turn = InlineDraft(counting_engine().pair.target)
+        engine.draft_beside = engine.draft_in_turn = CallersDraft(counting_engine().pair.target)
         return engine
 
     made.prompt = [*range(VOCABULARY), 0, 1, 2]

@@ -9,9 +9,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from duoviz import runs
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.worker.protocol import InlineDraft
 from duoviz.models.files import look_into
 from duoviz.models.load import load_model
+from tests.callers_draft import CallersDraft
 from tests.tiny import give_costs, tiny_engine, traced
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
@@ -66,7 +66,7 @@ def set_config(base, **changes):
 
 def ready(pair):
     """An engine of the pair, with its draft in this thread and made-up costs."""
-    engine, tiny = Engine(pair, draft=InlineDraft(pair.draft.load())), tiny_engine()
+    engine, tiny = Engine(pair, draft=CallersDraft(pair.draft.load())), tiny_engine()
     give_costs(engine, tiny.known_costs(Placement(True, tiny.pair.cores.target)).model)
     return engine
 

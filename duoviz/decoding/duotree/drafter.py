@@ -21,6 +21,7 @@ from duoviz.decoding.settings import MAX_SEQUENCES
 
 if TYPE_CHECKING:
     from duoviz.decoding.plan import RunPlan
+    from duoviz.decoding.worker.process import ProcessDraft
     from duoviz.decoding.worker.protocol import InlineDraft
 
 # How many of the tree's unverified nodes are recorded, those of greatest value.
@@ -47,7 +48,7 @@ class DuoTree(Drafter):
             ends=plan.pair.eos,
         )
         self.side = (
-            Beside(plan.draft, config, plan.costs, plan.stopped)
+            Beside(cast("ProcessDraft", plan.draft), config, plan.costs, plan.stopped)
             if plan.placement.beside
             else InTurn(cast("InlineDraft", plan.draft).model, config, plan.stopped)
         )

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from duoviz.decoding.costs import Costs, step_times
 from duoviz.decoding.duotree.draft_side import DraftSide, ExpandRequest
@@ -10,8 +11,10 @@ from duoviz.decoding.duotree.policy import WIDTHS, steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.iteration import Span
-from duoviz.decoding.worker.protocol import DraftWorker
 from duoviz.models.language_model import LanguageModel
+
+if TYPE_CHECKING:
+    from duoviz.decoding.worker.process import ProcessDraft
 
 # While the draft reads more tokens than this, the target goes on alone.
 LONG_READ = 8
@@ -45,7 +48,7 @@ class InTurn(DraftSide):
 class Beside:
     """As `InTurn`, but the draft grows its own tree on its own cores; the tree here is a copy of what it has sent."""
 
-    def __init__(self, draft: DraftWorker, config: TreeConfig, costs: Costs, stopped: Callable[[], bool]):
+    def __init__(self, draft: "ProcessDraft", config: TreeConfig, costs: Costs, stopped: Callable[[], bool]):
         self.draft, self.tree, self.costs, self.stopped, self.unread = draft, Tree(config), costs, stopped, 0
         self.steps: list[Span] = []
         # Drops what an earlier run's tree would still give.

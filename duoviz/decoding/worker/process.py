@@ -18,7 +18,7 @@ import torch
 from duoviz.decoding.forward import Stopped
 from duoviz.decoding.sampling import DraftNotFinite
 from duoviz.decoding.worker.heartbeat import Heartbeat, keep_beating
-from duoviz.decoding.worker.protocol import DraftDied, DraftState, DraftWorker, Part, Request
+from duoviz.decoding.worker.protocol import DraftDied, DraftState, Part, Request
 from duoviz.errors import first_line
 from duoviz.models.cores import Cores, on_cores
 from duoviz.models.language_model import compile_leading
@@ -32,8 +32,8 @@ GLANCE = 0.1
 starting = threading.Lock()
 
 
-class ProcessDraft(DraftWorker):
-    """A process, pinned to its own cores."""
+class ProcessDraft:
+    """A `DraftWorker` in a process, pinned to its own cores, that works in parallel to the caller."""
 
     # Requests so far, the first of which is to load the model.
     submitted, answered = 1, 0
@@ -51,6 +51,7 @@ class ProcessDraft(DraftWorker):
         theirs.close()
 
     def wait_until_started(self) -> None:
+        """Wait until the model is loaded. Raises DraftDied."""
         if self.answered:
             return
         if not self.poll(START_TIMEOUT):
@@ -66,6 +67,7 @@ class ProcessDraft(DraftWorker):
         self.append(request)
 
     def append(self, request: Request) -> None:
+        """Start on a request; parts of earlier answers may still come."""
         self.send(request)
         self.submitted += 1
 
@@ -77,10 +79,15 @@ class ProcessDraft(DraftWorker):
             raise self.died() from error
 
     def enough(self) -> None:
+        """Let the request end with the step that it is in. Raises DraftDied."""
         if self.owes:
             self.send(None)
 
     def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
+        """The next part of an answer, None where none has come yet; wait: for one, None where none will come.
+
+        Raises DraftDied, and Stopped where `stopped` says so.
+        """
         while self.answered < self.submitted:
             if not wait and not self.poll(0):
                 return None
@@ -90,6 +97,7 @@ class ProcessDraft(DraftWorker):
         return None
 
     def ready(self) -> bool:
+        """Whether `result` would answer at once. Raises DraftDied where the draft was stopped."""
         self.drop_answers(keep=1)
         if self.answered + 1 == self.submitted and self.poll(0):
             return True
@@ -104,11 +112,12 @@ class ProcessDraft(DraftWorker):
         return checked(answer)
 
     def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
-        with suppress(DraftDied):
-            self.enough()
-            while self.answered < self.submitted:
-                self.wait(stopped)
-                self.take()
+        """Let the request end, and drop its answers. Raises Stopped where `stopped` says so."""
+        # A fork on ZeroGPU may never have asked: then the answer that the model is loaded is for another one.
+        if self.answered:
+            with suppress(DraftDied, DraftNotFinite):
+                self.enough()
+                self.result(stopped=stopped)
 
     def wait(self, stopped: Callable[[], bool]) -> None:
         """Until an answer is there. Raises DraftDied, and Stopped where `stopped` says so."""
@@ -157,10 +166,12 @@ class ProcessDraft(DraftWorker):
         return DraftDied(f"The draft process died (exit code {code}): run again to start a new one.")
 
     def alive(self) -> bool:
+        """Whether it is worth a request: neither ended nor stopped."""
         # One that was stopped in the run before would keep this one waiting.
         return self.process.is_alive() and not self.pipe.closed and (not self.owes or self.heartbeat.beats_again())
 
     def close(self) -> None:
+        """End it; safe to call twice."""
         self.pipe.close()
         if self.process.is_alive():
             self.process.kill()

@@ -46,67 +46,22 @@ class DraftWorker(Protocol):
 
     busy: np.ndarray
 
-    def wait_until_started(self) -> None:
-        """Wait until the model is loaded. Raises DraftDied."""
-
     def submit(self, request: Request) -> None:
         """Start on a request; answers to earlier ones are dropped."""
-
-    def append(self, request: Request) -> None:
-        """Start on a request; parts of earlier answers may still come."""
-
-    def ready(self) -> bool:
-        """Whether `result` would answer at once. Raises DraftDied where the draft was stopped."""
-        ...
-
-    def enough(self) -> None:
-        """Let the request end with the step that it is in. Raises DraftDied."""
-
-    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
-        """Let the request end, and drop its answers. Raises Stopped where `stopped` says so."""
 
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         """Wait for the answer to the last request. Raises DraftDied, and Stopped where `stopped` says so."""
 
-    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
-        """The next part of an answer, None where none has come yet; wait: for one, None where none will come.
 
-        Raises DraftDied, and Stopped where `stopped` says so.
-        """
-
-    def alive(self) -> bool:
-        """Whether it is worth a request: neither ended nor stopped."""
-        ...
-
-    def close(self) -> None:
-        """End it; safe to call twice."""
-
-
-class InlineDraft(DraftWorker):
+class InlineDraft:
     """The draft of methods that take turns: in the caller's own thread, so nothing overlaps, starts or ends."""
 
     def __init__(self, model: LanguageModel):
         self.model, self.state, self.busy = model, DraftState(model), np.zeros(1, np.int64)
         self.request: Request
-        self.parts: Iterator[Any] = iter(())
 
     def submit(self, request: Request) -> None:
         self.request = request
 
-    def append(self, request: Request) -> None:
-        self.parts = request.answers(self.state, waits=bool, stopped=bool)
-
-    def settle(self, *, stopped: Callable[[], bool] = bool) -> None:
-        self.parts = iter(())
-
-    def ready(self) -> bool:
-        return True
-
     def result(self, *, stopped: Callable[[], bool] = bool) -> Any:
         return list(self.request.answers(self.state, waits=bool, stopped=stopped))[-1]
-
-    def part(self, *, wait: bool, stopped: Callable[[], bool] = bool) -> Any:
-        return next(self.parts, None)
-
-    def alive(self) -> bool:
-        return True
