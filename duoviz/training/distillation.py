@@ -12,23 +12,25 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
-from transformers import LlamaForCausalLM, Trainer, TrainingArguments
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
 from duoviz.command_line import tell
 from duoviz.errors import UserError, check_write
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import embedded_target
-from duoviz.models.files import look_into, read_config, read_json
+from duoviz.models.files import look_into, read_config, read_json, read_tensors
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_model, target_device
+from duoviz.models.weights import quantise_rows
 from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, padded, whole_texts
 from duoviz.training.fitting import agreement, assumed, fit_copying
-from duoviz.training.student import cut_from_target, read_student, save_draft, write_config
 
-# A new draft's layers, and how many ids of the vocabulary its head knows: those that the corpus has most of.
-LAYERS, KNOWN = 2, 8_192
+# A new draft's layers; the width of its embedding table, which is projected up to the hidden size; and how many ids of
+# the vocabulary its head knows: those that the corpus has most of.
+LAYERS, EMBEDDING_RANK, KNOWN = 2, 448, 8_192
 # Rows that the linear map is fitted on, and how many pass through the models at once meanwhile.
 FITTED_ROWS, ROWS_AT_ONCE = 128, 8
 # Of a ridge regression, as a share of the mean square.
@@ -60,11 +62,82 @@ def make_draft(options: argparse.Namespace) -> None:
     finish(options.out, folder, tested, {"recipe": recipe, "log": log})
 
 
+class Embedding(nn.Embedding):
+    """A narrow table and the projection that widens it."""
+
+    def __init__(self, vocabulary: int, rank: int, width: int):
+        super().__init__(vocabulary, rank)
+        self.projection = nn.Linear(rank, width, bias=False)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self.projection(super().forward(input))
+
+
+def student_of(config: dict, known: Tensor) -> LlamaForCausalLM:
+    """A draft with random weights, whose tensors' names are those of the saved file.
+
+    config: a Llama's, with `embedding_rank`. known: the ids that the head's rows stand for, int64, ascending.
+    """
+    shape = LlamaConfig.from_dict(config | {"model_type": "llama", "tie_word_embeddings": False})
+    student = LlamaForCausalLM(shape)
+    student.model.embed_tokens = Embedding(shape.vocab_size, config["embedding_rank"], shape.hidden_size)
+    student.lm_head = nn.Linear(shape.hidden_size, len(known), bias=False)
+    student.lm_head.register_buffer("known", known)
+    return student
+
+
+@torch.no_grad()
+def cut_from_target(target: LlamaForCausalLM, known: Tensor) -> LlamaForCausalLM:
+    """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
+    the known ids.
+
+    The first layers, not spread ones: what the later layers do is left to one linear map (see
+    `new_student`) and to training.
+    """
+    sizes = {"num_hidden_layers": LAYERS, "embedding_rank": EMBEDDING_RANK, "output_tokens": len(known)}
+    student = student_of(target.config.to_dict() | sizes, known)
+    left, scale, right = torch.linalg.svd(target.model.embed_tokens.weight.float(), full_matrices=False)
+    root = scale[:EMBEDDING_RANK].sqrt()
+    ours = {
+        "model.embed_tokens.weight": left[:, :EMBEDDING_RANK] * root,
+        "model.embed_tokens.projection.weight": right[:EMBEDDING_RANK].T * root,
+        "lm_head.weight": target.lm_head.weight[known],
+        "lm_head.known": known,
+    }
+    # The target's later layers are left over.
+    student.load_state_dict({**target.state_dict(), **ours}, strict=False)
+    return student.to(target.device)  # pyright: ignore[reportArgumentType]
+
+
+def read_student(folder: Path) -> LlamaForCausalLM:
+    """A saved draft, to be trained further; its matrices are what int8 left of them."""
+    tensors = read_tensors(folder)
+    student = student_of(read_config(folder), tensors["lm_head.known"].long())
+    scales = {name.replace(".scale", ".weight"): tensors.pop(name) for name in [*tensors] if name.endswith(".scale")}
+    student.load_state_dict(tensors | {name: tensors[name] * scale[:, None] for name, scale in scales.items()})
+    return student
+
+
+def save_draft(student: LlamaForCausalLM, folder: Path) -> None:
+    """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32, ids in int32."""
+    tensors = {"lm_head.known": student.get_buffer("lm_head.known").to("cpu", torch.int32)}
+    for name, value in student.named_parameters():
+        tensors[name] = value.detach().float().cpu().contiguous()
+        if value.dim() == 2:
+            tensors[name], tensors[name.replace(".weight", ".scale")] = quantise_rows(tensors[name])
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    write_config(folder, student.config.to_dict() | {"model_type": OUR_KIND})
+
+
+def write_config(folder: Path, config: dict[str, Any]) -> None:
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+
+
 @torch.no_grad()
 def new_student(target: LlamaForCausalLM, rows: Sequence[Row]) -> LlamaForCausalLM:
     """A draft cut out of the target; one linear map from its last hidden state to the target's is folded into the
     head."""
-    student = cut_from_target(target, layers=LAYERS, known=most_frequent(rows, KNOWN).to(target.device))
+    student = cut_from_target(target, most_frequent(rows, KNOWN).to(target.device))
     parts = [rows[start : start + ROWS_AT_ONCE] for start in range(0, min(len(rows), FITTED_ROWS), ROWS_AT_ONCE)]
     with torch.autocast(target.device.type, torch.bfloat16, enabled=has_bfloat16(target.device)):
         x, y = (torch.cat([hidden(model, *padded(part)) for part in parts]).double() for model in (student, target))

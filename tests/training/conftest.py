@@ -6,7 +6,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from duoviz.training import corpus as files
-from duoviz.training import distillation, student
+from duoviz.training import distillation
 from duoviz.training.corpus import load_corpus
 
 
@@ -26,7 +26,7 @@ def target_folder(tmp_path_factory):
 def tiny(monkeypatch, target_folder):
     """The tiny target is the embedded one, and a draft of it is tiny too."""
     monkeypatch.setattr(distillation, "embedded_target", lambda progress: target_folder)
-    monkeypatch.setattr(student, "EMBEDDING_RANK", 32)
+    monkeypatch.setattr(distillation, "EMBEDDING_RANK", 32)
     monkeypatch.setattr(distillation, "LAYERS", 1)
     monkeypatch.setattr(distillation, "KNOWN", 48)
     monkeypatch.setattr(distillation, "has_bfloat16", lambda device: False)

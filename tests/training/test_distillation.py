@@ -9,9 +9,8 @@ from transformers import Trainer
 
 from duoviz.training import distillation
 from duoviz.training.__main__ import main
-from duoviz.training.distillation import divergence, hidden
+from duoviz.training.distillation import cut_from_target, divergence, hidden, read_student, save_draft
 from duoviz.training.fitting import LONGEST, agreement
-from duoviz.training.student import cut_from_target, read_student, save_draft
 from tests.models.folders import loaded
 
 
@@ -85,7 +84,7 @@ def test_the_loss_is_that_of_the_mixture():
 def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
     with torch.no_grad():
         known = torch.arange(64)
-        found = distillation.new_student(target, corpus), cut_from_target(target, layers=1, known=known)
+        found = distillation.new_student(target, corpus), cut_from_target(target, known)
         ids, states = distillation.padded(corpus[:20])
         theirs = target.lm_head(distillation.hidden(target, ids, states))
         mapped, plain = (
@@ -97,7 +96,7 @@ def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
 
 def test_a_draft_that_knows_nothing_has_the_overlap_of_a_flat_distribution(target, target_folder, tested, tmp_path):
     known = torch.arange(64)[torch.arange(64) % 4 > 0]
-    student = cut_from_target(target, layers=1, known=known)
+    student = cut_from_target(target, known)
     with torch.no_grad():
         student.lm_head.weight.zero_()
         p = target(torch.from_numpy(tested[0].ids)[None]).logits[0, tested[0].places - 1].softmax(-1)[:, known]
@@ -113,7 +112,7 @@ KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
 
 @pytest.fixture
 def saved(target, tmp_path):
-    save_draft(cut_from_target(target, layers=2, known=KNOWN), tmp_path)
+    save_draft(cut_from_target(target, KNOWN), tmp_path)
     return tmp_path
 
 
