@@ -12,7 +12,7 @@ from duoviz.errors import UserError, check_write
 from duoviz.lab.files import plain_name
 from duoviz.models.cache import cache_folder
 from duoviz.models.files import find_files
-from duoviz.models.progress import part_of
+from duoviz.models.progress import Course
 from duoviz.models.registry import find_pair
 from duoviz.models.tokenizers import fingerprint, load_tokenizer
 from duoviz.trace.reading import read_trace
@@ -52,11 +52,11 @@ def export(options: argparse.Namespace) -> None:
 def make_datastore(options: argparse.Namespace) -> None:
     """Build a datastore; of the pair only the target's tokenizer is loaded."""
     tokenizer = load_tokenizer(find_files(find_pair(options.pair).target, tell))
-    vocabulary = tokenizer.get_vocab()
+    vocabulary, course = tokenizer.get_vocab(), Course(tell)
     build_datastore(
-        read_sequences(options.files, tokenizer, part_of(tell, 0.0, 0.3)),
+        read_sequences(options.files, tokenizer, course.until(0.1)),
         options.out,
         vocabulary=max(vocabulary.values()) + 1,
         tokenizer=fingerprint(vocabulary),
-        report=part_of(tell, 0.3, 1.0),
+        report=course.until(1.0),
     )

@@ -87,7 +87,8 @@ class TraceBuilder:
         target_seconds, draft_seconds: start and end of the target's forward, and of the draft's (or of all of them as
         one). Raises UserError where the accepted tokens are no branch of the drafted ones.
         """
-        nodes = [Node(each.id, parent_of(each, at), self.source, q=each.q, p=each.p) for at, each in enumerate(drafted)]
+        parents = [at - 1 if each.parent is None else each.parent for at, each in enumerate(drafted)]
+        nodes = [Node(each.id, at, self.source, q=each.q, p=each.p) for at, each in zip(parents, drafted, strict=True)]
         branch, last = accept(nodes, committed[:accepted])
         met = any(node.parent == last for node in nodes)
         own = [Node(token, last, "target", status="correction") for token in committed[accepted:]]
@@ -117,10 +118,6 @@ class TraceBuilder:
         if (wrong := wrong_in_trace(trace)) is not None:
             raise UserError(f'What was added is no trace: "{wrong}" is missing or wrong.')
         return trace
-
-
-def parent_of(drafted: Drafted, at: int) -> int:
-    return at - 1 if drafted.parent is None else drafted.parent
 
 
 def accept(nodes: list[Node], accepted: Sequence[int]) -> tuple[list[Node], int]:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import torch
@@ -102,7 +103,7 @@ class Run(StoppingCriteria):
                 "committed": committed,
                 # A guess that was rejected is never what stands there instead.
                 "accepted": len(os.path.commonprefix([committed, self.candidates])),
-                "drafted": [Drafted(id=id, q=q, p=p) for id, q, p in padded(self.candidates, self.q, self.p)],
+                "drafted": [Drafted(id=id, q=q, p=p) for id, q, p in zip_longest(self.candidates, self.q, self.p)],
                 "target_seconds": (self.ready, now),
                 "draft_seconds": self.draft_seconds,
             }
@@ -142,11 +143,6 @@ def probabilities(logits: torch.Tensor, ids: Sequence[int]) -> list[float]:
     """Of each of these tokens at its position; logits: [1, at least as many, vocabulary]."""
     rows = logits[0, : len(ids)].softmax(-1)
     return rows[torch.arange(len(ids)), torch.tensor(ids, dtype=torch.long)].tolist()
-
-
-def padded(ids: list[int], *values: list[float]) -> Iterator[tuple]:
-    """Each token with its values, None where there are fewer of these."""
-    return zip(ids, *([*some, *[None] * (len(ids) - len(some))] for some in values), strict=True)
 
 
 def facts(model: Any) -> dict[str, str]:

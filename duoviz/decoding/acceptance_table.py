@@ -47,9 +47,8 @@ class AcceptanceTable:
         copies = counted, len(KINDS), LONGEST_MATCH, PLACES
         if shapes != [(counted, RANKS, bins), copies, (RANKS,), (bins,)]:
             raise ValueError("the chance table has other ranks, bins, kinds or places than this version reads")
-        for table in vars(self).values():
-            if (chances := np.asarray(table)).dtype.kind not in "fi" or not ((chances >= 0) & (chances <= 1)).all():
-                raise ValueError("the chance table has chances that are none")
+        if not all(0 <= np.min(table) <= np.max(table) <= 1 for table in vars(self).values()):
+            raise ValueError("the chance table has chances that are none")
 
     def at(self, temperature: float) -> Chances:
         """`drafted` at a temperature."""

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from duoviz.errors import UserError, first_line
+
 # Seconds of processor time, however busy the machine is: to load a tokenizer, and to put a text into the template, read
 # it or write it.
 LOADING, TEXT = 60.0, 10.0
 # Bytes that may be taken besides those in use.
 MEMORY = 2_000_000_000
+# Characters of what an exception says: a template may raise one with the whole prompt.
+LONGEST_REASON = 200
 
 TOO_LONG = "A model's tokenizer or chat template took too long, so its process was ended: choose another model"
 KILLED = "The process that ran this was killed or ran out of memory (exit code {})"
@@ -32,22 +36,29 @@ def why_ended(code: int | None) -> str:
 
 
 @contextmanager
-def bounded(seconds: float, *, memory: bool = True) -> Iterator[None]:
-    """The block prints nothing, and ends the process after so many seconds of processor time; with `memory`, too much
-    of it raises MemoryError, or ends the process."""
-    if not held:
-        yield
-        return
-    shown, nothing = held
+def bounded(seconds: float, sentence: str, *, memory: bool = True) -> Iterator[None]:
+    """Run others' code; whatever goes wrong in it raises UserError, with the sentence and the reason.
+
+    Where the bounds hold, it prints nothing, and ends the process after so many seconds of processor time; with
+    `memory`, too much of it is an error, or ends the process.
+    """
     limits = resource.getrlimit(resource.RLIMIT_DATA)
-    os.dup2(nothing, 2)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        if memory:
-            used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, limits)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        os.dup2(shown, 2)
+        try:
+            if held:
+                os.dup2(held[1], 2)
+                signal.setitimer(signal.ITIMER_PROF, seconds)
+            if held and memory:
+                used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
+                resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
+            yield
+        finally:  # before the error is told, which takes memory, too
+            if held:
+                resource.setrlimit(resource.RLIMIT_DATA, limits)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                os.dup2(held[0], 2)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)[:LONGEST_REASON]
+        raise UserError(f"{sentence} ({reason}): choose another model.") from error

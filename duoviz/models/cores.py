@@ -88,12 +88,6 @@ def has_gpu() -> bool:
     return "+cpu" not in version("torch") and (Path("/dev/nvidiactl").exists() or which("nvidia-smi") is not None)
 
 
-def gpu_name(device: str) -> str:
-    import torch
-
-    return torch.cuda.get_device_name(device)
-
-
 def core_label(cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
     """What the page calls these cores, and those that are borrowed; a core is never called a GPU."""
     plural = "s" if len(cores) > 1 else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from duoviz.errors import UserError
-from duoviz.models.cores import Cores, core_label, gpu_name
+from duoviz.models.cores import Cores, core_label
 from duoviz.models.language_model import LanguageModel
 from duoviz.outside import in_short, is_text
 
@@ -91,7 +91,11 @@ class Pair:
 
     def target_device_label(self, cores: tuple[int, ...], borrowed: tuple[int, ...] = ()) -> str:
         """What the target runs on, as the page calls it; cores, borrowed: those it uses where that is the CPU."""
-        return core_label(cores, borrowed) if self.target.device == "cpu" else gpu_name(self.target.device)
+        if self.target.device == "cpu":
+            return core_label(cores, borrowed)
+        from torch import cuda
+
+        return cuda.get_device_name(self.target.device)
 
     def draft_device_label(self) -> str:
         return core_label(self.cores.draft)

@@ -25,8 +25,3 @@ class Course:
             self.progress(self.done, text)
 
         return tell
-
-
-def part_of(progress: Progress, begin: float, end: float) -> Progress:
-    """A progress callback for the part of the work that lies between two fractions."""
-    return lambda fraction, text: progress(begin + (end - begin) * fraction, text)

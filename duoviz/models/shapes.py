@@ -23,6 +23,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from duoviz.models.llama_config import LlamaConfig
+
 
 class Shape(NamedTuple):
     """The sizes of a model of the Llama family; label: the model that has them."""
@@ -58,13 +60,6 @@ AXES = {
 READ = {"q_proj", "k_proj", "v_proj", "gate_proj", "up_proj"}
 
 
-def shape_of(config: dict) -> Shape:
-    """The shape of a Llama's config."""
-    heads = config["num_attention_heads"]
-    left_out = {"num_key_value_heads": heads, "head_dim": config["hidden_size"] // heads}
-    return Shape(config["model_type"], *(config.get(name) or left_out[name] for name in FIELDS))
-
-
 def config_in(shape: Shape, config: dict) -> dict:
     """The config of a Llama in another shape, at least as large in all; it has plain rotary pairs and no biases."""
     eps = config["rms_norm_eps"] * config["hidden_size"] / shape.hidden
@@ -79,7 +74,7 @@ def parameters_in(shape: Shape, config: dict) -> int:
     return shape.layers * layer + tables * config["vocab_size"] * shape.hidden
 
 
-def copies(shape: Shape, old: Shape) -> int:
+def copies(shape: Shape, old: LlamaConfig) -> int:
     """How many key heads an old one becomes, so that each has all queries that share it."""
     return ceil((old.heads // old.kv_heads) / (shape.heads // shape.kv_heads))
 
@@ -91,7 +86,7 @@ class InShape(Mapping[str, Tensor]):
     """
 
     def __init__(self, weights: Mapping[str, Tensor], config: dict, shape: Shape, *, device: str, dtype: torch.dtype):
-        self.weights, self.old, self.new = weights, shape_of(config), shape
+        self.weights, self.old, self.new = weights, LlamaConfig.from_dict(config), shape
         self.device, self.dtype = device, dtype
         # A table is asked for several times in a row, and is large.
         self.made = lru_cache(maxsize=1)(self.make)
@@ -124,7 +119,7 @@ class InShape(Mapping[str, Tensor]):
             return new
         old = self.weights[name].to(self.device)
         if old.dim() == 1:
-            old = old / sqrt(self.new.hidden / self.old.hidden)
+            old = old / sqrt(self.new.hidden / self.old.hidden_size)
         elif part == "q_proj":
             old = old * sqrt(self.new.head_dim / self.old.head_dim)
         elif part in ("k_proj", "v_proj"):

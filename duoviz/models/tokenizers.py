@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from duoviz.errors import UserError, first_line
+from duoviz.errors import UserError
 from duoviz.models import bounds
 from duoviz.models.files import ModelFiles, read_json
 from duoviz.models.llama_config import OUR_KIND
@@ -17,8 +17,6 @@ from duoviz.outside import is_text
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
-# Characters of what an exception says: a template may raise one with the whole prompt.
-LONGEST_REASON = 200
 
 
 def tokenizer_class(folder: Path) -> Any:
@@ -55,7 +53,7 @@ class Tokenizer:
 
     def __call__(self, text: str | list[str], *, add_special_tokens: bool = True) -> Any:
         """As the tokenizer's own call; only a text that names the BOS itself gets no second one."""
-        with bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot read this text"):
+        with bounds.bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot read this text"):
             read = self.inner(text, add_special_tokens=add_special_tokens)
         if add_special_tokens and read["input_ids"][:2] == [self.inner.bos_token_id] * 2:
             del read["input_ids"][0]
@@ -67,7 +65,7 @@ class Tokenizer:
         Some templates take a message's content as a list of parts alone.
         """
         parts = [message | {"content": [{"type": "text", "text": message["content"]}]} for message in chat]
-        with bounded(bounds.TEXT, f"The chat template of {self.label} cannot be used"):
+        with bounds.bounded(bounds.TEXT, f"The chat template of {self.label} cannot be used"):
             for messages in (chat, parts):
                 with suppress(Exception):
                     if chat[-1]["content"].strip() in (text := self.fill(messages)):
@@ -85,27 +83,14 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         # Called for each token of a run: to bound its memory too would take longer than the call.
-        with bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot write its tokens", memory=False):
+        with bounds.bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot write its tokens", memory=False):
             # Where spaces before punctuation went, a token would change the text before it.
             return self.inner.decode(ids, clean_up_tokenization_spaces=False, **options)
 
 
-@contextmanager
-def bounded(seconds: float, sentence: str, *, memory: bool = True) -> Iterator[None]:
-    """Run others' code within `bounds`; UserError with the sentence and the reason for whatever goes wrong in it."""
-    try:
-        with bounds.bounded(seconds, memory=memory):
-            yield
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # of several libraries, each with errors of its own; a panic is no Exception
-        reason = "it takes too much memory" if isinstance(error, MemoryError) else first_line(error)[:LONGEST_REASON]
-        raise UserError(f"{sentence} ({reason}): choose another model.") from error
-
-
 def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """The tokenizer in a model's folder. Raises UserError."""
-    with bounded(bounds.LOADING, f"{files.label} has no tokenizer that can be read"):
+    with bounds.bounded(bounds.LOADING, f"{files.label} has no tokenizer that can be read"):
         kind = tokenizer_class(files.folder)
         inner = kind.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
         if not inner.get_vocab():

@@ -22,7 +22,7 @@ from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.cache import measuring
 from duoviz.models.load import check_room
 from duoviz.models.pair import Pair
-from duoviz.models.progress import part_of
+from duoviz.models.progress import Course
 from duoviz.runs import add_event, new_trace
 from duoviz.trace.metrics import metrics
 from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Measurement, Run
@@ -122,7 +122,7 @@ class Worker:
         if self.engine is None or self.loaded != name:
             check_room(name, self.engine.pair.memory if self.engine else {})
             self.release()
-            self.engine = self.load(name, part_of(tell, 0.0, LOADING), draft=True)
+            self.engine = self.load(name, Course(tell).until(LOADING), draft=True)
             self.engine.measuring = self.measuring
             self.loaded = name
             tell(LOADING, "Starting the draft and timing both models on this machine")

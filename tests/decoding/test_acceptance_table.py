@@ -48,7 +48,7 @@ def test_without_a_file_there_is_no_table(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [None, [], {}, {"drafted": [[[0.5]]]}, {"copied": {}}, {"by_rank": [0.5, 0.2, 0.1, 2]}, {"by_rank": ["0.5"] * 4},
-     {"by_rank": [True] * 4}, {"by_rank": [0.5, 0.2, 0.1, float("nan")]}, {"sureness": [[0.1]] * 15}, {"more": 1}],
+     {"by_rank": [0.5, 0.2, 0.1, float("nan")]}, {"sureness": [[0.1]] * 15}, {"more": 1}],
     ids=str,
 )  # fmt: skip
 def test_a_damaged_table_is_refused(tmp_path, change):

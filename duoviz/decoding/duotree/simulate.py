@@ -1,6 +1,5 @@
 """DuoTree's expected speed: its own policy, played on a virtual clock."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -47,23 +46,18 @@ def forecast(
     most: int = MOST_VERIFIED,
     iterations: int = ITERATIONS,
 ) -> float:
-    """Expected tokens per second.
+    """Expected tokens per second on a virtual clock, by iterations' expected tokens, which vary less than drawn ones.
 
     places: `AcceptanceTable.places`; each position's class is drawn at random, and the target's token from its chances.
     Nothing is looked up. beside: the draft works in parallel, else they take turns. children: of each node; trees: else
     one chain; most: tokens in one verification.
     """
-    children, widths = (children, WIDTHS) if trees else (1, WIDTHS[:1])
-    return speed(costs, World(places, children, iterations, trees, most), widths=widths, most=most, beside=beside)
-
-
-def speed(costs: CostModel, world: "World", *, widths: Sequence[int], most: int, beside: bool) -> float:
-    """Tokens per second on a virtual clock, by each iteration's expected tokens, which vary less than drawn ones."""
-    tree = world.tree
+    world = World(places, children if trees else 1, iterations, trees, most)
+    tree, widths = world.tree, WIDTHS if trees else WIDTHS[:1]
     target_seconds = costs.target_time(np.arange(1, most + 2), CONTEXT).tolist()
     draft_seconds = step_times(costs, CONTEXT)
     clock = draft_clock = expected = 0.0
-    for _ in range(world.iterations):
+    for _ in range(iterations):
         begin = clock
         while True:
             possible = [steady_width(tree, draft_seconds)] if beside else widths
@@ -99,7 +93,6 @@ class World:
     """A synthetic text: position i uses ids i·TOKENS…; the draft's rank-r guess is the r-th of them."""
 
     def __init__(self, places: Places, children: int, iterations: int, trees: bool, most: int):
-        self.iterations = iterations
         self.rng = np.random.default_rng(0)
         shares, kinds = zip(*places, strict=True)
         self.kinds = np.array(kinds)[:, :children]
