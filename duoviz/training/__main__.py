@@ -26,7 +26,6 @@ def parser() -> Parser:
     draft.add_argument(
         "--tokens", type=number(1, MAX_WHOLE), default=3_000_000, help="how many to train on; default 3,000,000"
     )
-    draft.add_argument("--from", dest="start", type=Path, metavar="DIR", help="a draft to go on from")
     draft.add_argument("--peak", type=float, default=8e-4, help="highest learning rate; default 8e-4")
     draft.add_argument("--rows", type=number(1, 10_000), default=16, help="how many a step takes; default 16")
     draft.set_defaults(run="duoviz.training.distillation:make_draft")

@@ -1,6 +1,5 @@
 """The self-chat corpus: rows of token ids that the target wrote to itself."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,23 +58,17 @@ def read_rows(file: Path) -> list[Row]:
         raise UserError(f"{file} is no corpus: it needs the arrays {', '.join(ARRAYS)}.") from error
 
 
-def whole_texts(rows: Sequence[Row]) -> list[Row]:
-    """The same rows with every token counted as an answer's, but for the beginning that all rows share."""
-    shared = max(1, len(os.path.commonprefix([row.ids.tolist() for row in rows])))
-    return [replace(row, places=np.arange(shared, len(row.ids))) for row in rows]
-
-
 def most_frequent(rows: Sequence[Row], count: int) -> Tensor:
     """The `count` ids that the rows have most of, ascending, int64; of equals the lowest."""
     often = np.bincount(np.concatenate([row.ids for row in rows]), minlength=count)
     return torch.from_numpy(np.sort(np.argsort(-often, kind="stable")[:count]))
 
 
-def padded(rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
-    """The rows' ids, int64 [rows, longest], and where among their flat states those are that predict the answers.
+def padded(texts: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
+    """The texts' ids, int64 [texts, longest], and where among their flat states those are that predict a token of them.
 
     The padding stands at the right, where causal attention never looks. A state predicts the token after it.
     """
-    ids = pad_sequence([torch.from_numpy(row.ids) for row in rows], batch_first=True)
-    places = np.concatenate([row.places - 1 + number * ids.shape[1] for number, row in enumerate(rows)])
-    return ids, torch.from_numpy(places)
+    ids = pad_sequence([torch.from_numpy(text) for text in texts], batch_first=True)
+    places = [np.arange(len(text) - 1) + number * ids.shape[1] for number, text in enumerate(texts)]
+    return ids, torch.from_numpy(np.concatenate(places))

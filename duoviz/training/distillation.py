@@ -4,7 +4,6 @@ import argparse
 import json
 import shutil
 from collections.abc import Sequence
-from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,12 +20,12 @@ from duoviz.command_line import tell
 from duoviz.errors import UserError, check_write
 from duoviz.models.copying import Copying
 from duoviz.models.embedded import embedded_target
-from duoviz.models.files import look_into, read_config, read_json, read_tensors
+from duoviz.models.files import look_into, read_config
 from duoviz.models.llama_config import OUR_KIND
 from duoviz.models.load import load_model, target_device
 from duoviz.models.weights import quantise_rows
-from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, padded, whole_texts
-from duoviz.training.fitting import agreement, assumed, fit_copying
+from duoviz.training.corpus import HELD_OUT, Row, load_corpus, most_frequent, padded
+from duoviz.training.fitting import agreement, fit_copying
 
 # A new draft's layers; the width of its embedding table, which is projected up to the hidden size; and how many ids of
 # the vocabulary its head knows: those that the corpus has most of.
@@ -35,7 +34,6 @@ LAYERS, EMBEDDING_RANK, KNOWN = 2, 448, 8_192
 FITTED_ROWS, ROWS_AT_ONCE = 128, 8
 # Of a ridge regression, as a share of the mean square.
 RIDGE = 1e-2
-SMALLEST = 1e-8
 # Shares of all steps: those in which the learning rate rises, those after which progress is kept, and its last value.
 WARM_UP, BETWEEN_CHECKPOINTS, LAST_RATE = 0.02, 0.05, 0.02
 
@@ -44,8 +42,6 @@ def make_draft(options: argparse.Namespace) -> None:
     """Distil a draft from the embedded target into the folder `options.out`; the same call goes on after a stop."""
     if not find_spec("accelerate"):
         raise UserError("Training needs the package accelerate: install requirements-dev.txt.")
-    if options.start and read_json(options.start / "config.json").get("model_type") != OUR_KIND:
-        raise UserError(f"--from {options.start} is no draft that `duoviz.training draft` made.")
     corpus = load_corpus(options.corpus)
     learnt, tested = ([row for row in corpus if row.held_out == side] for side in (False, True))
     if not learnt:
@@ -54,8 +50,7 @@ def make_draft(options: argparse.Namespace) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
     folder = embedded_target(tell)
     target = LlamaForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().to(target_device())  # pyright: ignore
-    student: Any = read_student(options.start) if options.start else new_student(target, learnt)
-    student = student.to(target.device)
+    student = new_student(target, learnt)
     recipe = {name: str(value) for name, value in vars(options).items() if name not in ("out", "run", "stopped")}
     log = train(student, target, learnt, options, options.out / f"part-{sha256(repr(recipe).encode()).hexdigest()[:8]}")
     save_draft(student, options.out)
@@ -109,15 +104,6 @@ def cut_from_target(target: LlamaForCausalLM, known: Tensor) -> LlamaForCausalLM
     return student.to(target.device)  # pyright: ignore[reportArgumentType]
 
 
-def read_student(folder: Path) -> LlamaForCausalLM:
-    """A saved draft, to be trained further; its matrices are what int8 left of them."""
-    tensors = read_tensors(folder)
-    student = student_of(read_config(folder), tensors["lm_head.known"].long())
-    scales = {name.replace(".scale", ".weight"): tensors.pop(name) for name in [*tensors] if name.endswith(".scale")}
-    student.load_state_dict(tensors | {name: tensors[name] * scale[:, None] for name, scale in scales.items()})
-    return student
-
-
 def save_draft(student: LlamaForCausalLM, folder: Path) -> None:
     """Write config.json and model.safetensors: matrices in int8 with a scale a row, norms in float32, ids in int32."""
     tensors = {"lm_head.known": student.get_buffer("lm_head.known").to("cpu", torch.int32)}
@@ -138,7 +124,8 @@ def new_student(target: LlamaForCausalLM, rows: Sequence[Row]) -> LlamaForCausal
     """A draft cut out of the target; one linear map from its last hidden state to the target's is folded into the
     head."""
     student = cut_from_target(target, most_frequent(rows, KNOWN).to(target.device))
-    parts = [rows[start : start + ROWS_AT_ONCE] for start in range(0, min(len(rows), FITTED_ROWS), ROWS_AT_ONCE)]
+    texts = [row.ids for row in rows[:FITTED_ROWS]]
+    parts = [texts[start : start + ROWS_AT_ONCE] for start in range(0, len(texts), ROWS_AT_ONCE)]
     with torch.autocast(target.device.type, torch.bfloat16, enabled=has_bfloat16(target.device)):
         x, y = (torch.cat([hidden(model, *padded(part)) for part in parts]).double() for model in (student, target))
     gram = x.T @ x
@@ -185,23 +172,21 @@ def train(
         remove_unused_columns=False,
         report_to="none",
     )
-    texts: Any = [{"input_ids": row.ids, "row": row} for row in whole_texts(rows)]
-    collator: Any = partial(collate, known=student.get_buffer("lm_head.known").cpu())
-    trainer = Distiller(student, arguments, collator, texts)
+    texts: Any = [{"input_ids": row.ids} for row in rows]
+    trainer = Distiller(student, arguments, collate, texts)  # pyright: ignore[reportArgumentType]
     trainer.target = target
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(scratch)) if scratch.is_dir() else None)
     shutil.rmtree(scratch, ignore_errors=True)
     return trainer.state.log_history
 
 
-def collate(texts: Sequence[dict], *, known: Tensor) -> dict[str, Tensor]:
-    """A batch of rows: their ids and places (see `padded`), and what copying proposes (see `assumed`)."""
-    rows = [text["row"] for text in texts]
-    return dict(zip(("ids", "states", "copied", "weight"), (*padded(rows), *assumed(rows, known)), strict=True))
+def collate(texts: Sequence[dict]) -> dict[str, Tensor]:
+    """A batch of texts, see `padded`."""
+    return dict(zip(("ids", "states"), padded([text["input_ids"] for text in texts]), strict=True))
 
 
 class Distiller(Trainer):
-    """Trains a student towards a target, which is set after it is made."""
+    """Trains a student towards a target, which is set after it is made, by KL(target ‖ student)."""
 
     target: LlamaForCausalLM
 
@@ -213,17 +198,7 @@ class Distiller(Trainer):
                 states = hidden(self.target, inputs["ids"], inputs["states"])
                 p = F.linear(states, self.target.lm_head.weight[student.lm_head.known]).float().softmax(-1)
             logits = student.lm_head(hidden(student, inputs["ids"], inputs["states"]))
-        return divergence(p, logits, inputs["copied"], inputs["weight"])
-
-
-def divergence(p: Tensor, logits: Tensor, copied: Tensor, weight: Tensor) -> Tensor:
-    """Mean of KL(target ‖ draft) plus a constant, of the draft that also copies: (1 − w) · q + w · [copied].
-
-    p: the target's distribution over the ids that the draft knows, [n, ids]; logits: the draft's. See `assumed`.
-    """
-    q = (1 - weight[:, None]) * logits.float().softmax(-1)
-    mixed = q.scatter_add(-1, copied[:, None], weight[:, None])
-    return -(p * mixed.clamp(min=SMALLEST).log()).sum(-1).mean()
+        return F.kl_div(logits.float().log_softmax(-1), p, reduction="batchmean")
 
 
 def finish(out: Path, target_folder: Path, tested: Sequence[Row], record: dict) -> None:

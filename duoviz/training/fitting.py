@@ -30,18 +30,10 @@ from duoviz.training.corpus import Row, load_corpus
 LONGEST = 8
 # Of expectation maximisation.
 ROUNDS = 50
-# What a draft assumes of the look-up while it is trained; they are fitted anew afterwards.
-START_WEIGHTS = (
-    (0.11, 0.35, 0.54, 0.62, 0.69, 0.69, 0.73, 0.88),
-    (0.25, 0.64, 0.78, 0.82, 0.82, 0.86, 0.90, 0.95),
-    (0.03, 0.12, 0.10, 0.25, 0.25, 0.25, 0.25, 0.25),
-)
 # A look-up that was always right in the corpus may be wrong elsewhere.
 LARGEST_WEIGHT = 0.95
 # A bin with few tokens leans towards its q, as if so many had been seen.
 PRIOR = 8
-# So many of the held-out rows are counted for the chances.
-COUNTED = 400
 
 
 def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Match | None]:
@@ -50,21 +42,6 @@ def matches(ids: list[int], places: Iterable[int], longest: int) -> Iterator[Mat
     for place in places:
         grams.append(ids[len(grams.tokens) : place])
         yield grams.look_up(grams.tokens, end=place)
-
-
-def assumed(rows: Sequence[Row], known: Tensor) -> tuple[Tensor, Tensor]:
-    """What copying proposes for each answer token while the draft learns: its column in the head of the known ids,
-    int64 [n], and its weight, float32 [n], 0 for none."""
-    columns = {token: column for column, token in enumerate(known.tolist())}
-    proposed = [
-        (columns[match.token], START_WEIGHTS[match.kind][match.length - 1])
-        if match and match.token in columns
-        else (0, 0.0)
-        for row in rows
-        for match in matches(row.ids.tolist(), row.places.tolist(), LONGEST)
-    ]
-    column, weight = zip(*proposed, strict=True)
-    return torch.tensor(column), torch.tensor(weight)
 
 
 @torch.inference_mode()
@@ -118,10 +95,7 @@ def write_chances(options: argparse.Namespace) -> None:
     with check_write(options.out):
         options.out.mkdir(parents=True, exist_ok=True)
     pair = load_pair(f"embedded + {options.draft or 'embedded'}", tell)
-    # At random, always the same ones, for tasks take turns in a corpus.
-    held_out = [row for row in corpus if row.held_out]
-    rows = [held_out[index] for index in sorted(np.random.default_rng(0).permutation(len(held_out))[:COUNTED])]
-    chances = fit_chances(pair.target, pair.draft.load(), rows)
+    chances = fit_chances(pair.target, pair.draft.load(), [row for row in corpus if row.held_out])
     (options.out / FILE).write_text(json.dumps(vars(chances)) + "\n")
 
 

@@ -1,9 +1,9 @@
-"""Files that are read as one corpus: what is held out, what is learnt, which ids are frequent."""
+"""Files that are read as one corpus: what is held out, which ids are frequent."""
 
 import numpy as np
 
 from duoviz.training import corpus as files
-from duoviz.training.corpus import load_corpus, most_frequent, whole_texts
+from duoviz.training.corpus import load_corpus, most_frequent
 
 
 def test_files_become_one_corpus_with_held_out_rows_of_each(corpus):
@@ -22,15 +22,6 @@ def test_a_row_with_a_held_out_rows_answers_is_not_trained_on(corpus_files, tmp_
     np.savez(tmp_path / "more.npz", **more)
     rows = load_corpus([corpus_files[1], tmp_path / "more.npz"])
     assert [number for number, row in enumerate(rows) if row.held_out] == [159, 160, 360]
-
-
-def test_a_whole_corpus_leaves_out_what_every_row_begins_with(corpus):
-    # The first token has nothing before it.
-    assert whole_texts(corpus)[0].places.tolist() == list(range(1, len(corpus[0].ids)))
-    for row in corpus:
-        row.ids[:3] = 7, 8, 9
-    corpus[5].ids[2] = 1
-    assert all(row.places.tolist() == list(range(2, len(row.ids))) for row in whole_texts(corpus))
 
 
 def test_the_most_frequent_ids_are_ascending_and_of_equals_the_lowest(corpus):

@@ -9,7 +9,7 @@ from transformers import Trainer
 
 from duoviz.training import distillation
 from duoviz.training.__main__ import main
-from duoviz.training.distillation import cut_from_target, divergence, hidden, read_student, save_draft
+from duoviz.training.distillation import cut_from_target, hidden, save_draft
 from duoviz.training.fitting import LONGEST, agreement
 from tests.models.folders import loaded
 
@@ -43,7 +43,7 @@ def draft(corpus_files, capsys):
     return make
 
 
-def test_a_draft_learns_and_another_goes_on_from_it(draft, corpus, tmp_path, steps):
+def test_a_draft_learns(draft, corpus, tmp_path, steps):
     code, (told,) = draft(tmp_path / "one", tokens=12_000)
     losses = [loss for _, loss in steps]
     assert code == 0 and sum(losses[-12:]) < 0.994 * sum(losses[:12])
@@ -56,9 +56,6 @@ def test_a_draft_learns_and_another_goes_on_from_it(draft, corpus, tmp_path, ste
     config = json.loads((tmp_path / "one" / "config.json").read_text())
     assert [len(weights) for weights in config["copying"]] == [LONGEST] * 3
     assert not [file for file in (tmp_path / "one").iterdir() if file.is_dir()]
-    steps.clear()
-    draft(tmp_path / "more", "--from", str(tmp_path / "one"), tokens=600)
-    assert sum(loss for _, loss in steps) / len(steps) < sum(losses[:12]) / 12
 
 
 def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
@@ -72,20 +69,11 @@ def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
     assert whole == parts
 
 
-def test_the_loss_is_that_of_the_mixture():
-    torch.manual_seed(0)
-    p, logits = torch.randn(9, 30).softmax(-1), torch.randn(9, 30)
-    copied, weight = torch.arange(9), torch.tensor([0.0, 0.5, 0.9, 0.3, 0.2, 0.6, 0.1, 0.4, 0.7])
-    mixed = (1 - weight[:, None]) * logits.softmax(-1) + weight[:, None] * F.one_hot(copied, 30)
-    kl = (p * (p / mixed).log()).sum(-1).mean() - (p * p.log()).sum(-1).mean()
-    assert torch.allclose(divergence(p, logits, copied, weight), kl, atol=1e-5)
-
-
 def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
     with torch.no_grad():
         known = torch.arange(64)
         found = distillation.new_student(target, corpus), cut_from_target(target, known)
-        ids, states = distillation.padded(corpus[:20])
+        ids, states = distillation.padded([row.ids for row in corpus[:20]])
         theirs = target.lm_head(distillation.hidden(target, ids, states))
         mapped, plain = (
             F.mse_loss(student.lm_head(distillation.hidden(student, ids, states)), theirs[:, student.lm_head.known])
@@ -110,18 +98,12 @@ def test_a_draft_that_knows_nothing_has_the_overlap_of_a_flat_distribution(targe
 KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
 
 
-@pytest.fixture
-def saved(target, tmp_path):
-    save_draft(cut_from_target(target, KNOWN), tmp_path)
-    return tmp_path
-
-
 @torch.no_grad()
-def test_a_saved_draft_computes_what_the_student_does(saved):
-    student, ids = read_student(saved), torch.randint(0, 64, (1, 20), generator=torch.Generator().manual_seed(0))
-    expected = student.lm_head(hidden(student, ids, torch.arange(20)))
-    draft = loaded(saved, "float32")
-    assert torch.equal(student.lm_head.known, KNOWN) and torch.equal(draft.known, KNOWN)
-    assert torch.allclose(draft.forward(ids[0].tolist()), expected, atol=1e-4)
-    in_int8 = loaded(saved, "int8").forward(ids[0].tolist()).float()
-    assert (in_int8 - expected).norm() / expected.norm() < 0.05
+def test_a_saved_draft_computes_what_the_student_does(target, tmp_path):
+    student, ids = cut_from_target(target, KNOWN), torch.randint(0, 64, (20,), generator=torch.manual_seed(0))
+    save_draft(student, tmp_path)
+    expected = student.lm_head(hidden(student, ids[None], torch.arange(20)))
+    for precision in ("float32", "int8"):
+        draft = loaded(tmp_path, precision)
+        assert torch.equal(draft.known, KNOWN)
+        assert (draft.forward(ids.tolist()) - expected).norm() / expected.norm() < 0.05

@@ -1,16 +1,14 @@
-"""The trust in a look-up, assumed and fitted, and the chance table: what a draft's tokens came to on held-out rows."""
+"""The trust in a look-up, and the chance table: what a draft's tokens came to on held-out rows."""
 
 import json
 
 import numpy as np
 import pytest
-import torch
 
 from duoviz.decoding.acceptance_table import FILE, LONGEST_MATCH, PLACES, fitted_table
 from duoviz.models.ngrams import ALIKE, DIFFER, ONCE
-from duoviz.training import fitting
 from duoviz.training.corpus import Row
-from duoviz.training.fitting import LARGEST_WEIGHT, assumed, count_copies, fit_chances, fit_copying, fit_weight
+from duoviz.training.fitting import LARGEST_WEIGHT, count_copies, fit_chances, fit_copying, fit_weight
 from tests.models.folders import loaded
 from tests.weights import tiny_decoder
 
@@ -32,15 +30,6 @@ def test_weights_are_fitted_on_a_corpus():
     # From the second time round on the look-up is always right; before, it has nothing to say.
     weights = fit_copying(tiny_decoder(0), [row([5, 6, 7, 8] * 3, range(4, 12)), row([9, 4] * 4, range(2, 8))])
     assert max(weights[ONCE]) == LARGEST_WEIGHT and not any(weights[ALIKE] + weights[DIFFER])
-
-
-def test_what_is_assumed_is_the_look_up_before_each_answer_token(monkeypatch):
-    monkeypatch.setattr(fitting, "START_WEIGHTS", [[number / 10 for number in range(1, 9)]] * 3)
-    text = [5, 6, 7, 5, 6, 7, 5, 9]
-    columns, weights = assumed([row(text, [3, 5, 6, 7])], torch.tensor([4, 5, 6, 7]))
-    # Before place 3 nothing repeats; then 5 6 → 7, 5 6 7 → 5, 5 6 7 5 → 6.
-    assert columns.tolist() == [0, 3, 1, 2] and weights.tolist() == pytest.approx([0, 0.2, 0.3, 0.4])
-    assert assumed([row(text, [5])], torch.tensor([5, 6]))[1].tolist() == [0]  # the head does not know 7
 
 
 def test_a_draft_that_is_the_target_is_always_right(target_folder, tested, tmp_path):
