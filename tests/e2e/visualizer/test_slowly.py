@@ -9,7 +9,7 @@ from tests.web.front.runs import recorded, telling
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.
 SLIDES = """async ([trace, events, position]) => {
   const [{ mount }, { createSlides }, { lookAt, timesOf }] = await Promise.all(
-    ["mount", "slides", "moments"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
+    ["mount", "picture", "moments"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
   const root = document.body.appendChild(document.createElement("div"));
   const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
   const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
@@ -19,7 +19,7 @@ SLIDES = """async ([trace, events, position]) => {
   await nextFrame();
   const [seen, iteration, begin] = [[], trace.iterations[position], trace.iterations[position - 1].sync];
   for (let picture = slides.next(0); picture; picture = slides.next(0.1)) {
-    const drawn = new DOMParser().parseFromString(picture.text, "image/svg+xml");
+    const drawn = new DOMParser().parseFromString(picture, "image/svg+xml");
     const part = slides.part();
     const moment = part === 1 ? iteration.sync : begin + part * (iteration.sync - begin);
     const looks = [...drawn.querySelectorAll("g.dv-node")].map(({ dataset: { list, index, status }, classList }) => (

@@ -4,7 +4,7 @@ import { know } from "../visualizer/methods.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { mountCourse } from "../learn/course.js";
 import { mountGame } from "../game/game.js";
-import { leave, takeLeft } from "../visualizer/left.js";
+import { leave, takeLeft } from "../visualizer/remembered.js";
 import { page } from "../page.js";
 
 const KEY = "duoviz course";

@@ -5,7 +5,7 @@ import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
 import { eventsOfLeft, leftOf, recordedEvents } from "../race/race_file.js";
-import { leave, takeLeft } from "../visualizer/left.js";
+import { leave, takeLeft } from "../visualizer/remembered.js";
 import { foldMethods } from "../share/form.js";
 import { imported, page } from "../page.js";
 

@@ -1,7 +1,7 @@
 // Results of the Lab on a page. Its values are {overview, parts, opened}, as JSON strings.
 
 import { mountResults } from "../results_view/mount_results.js";
-import { leave, takeLeft } from "../visualizer/left.js";
+import { leave, takeLeft } from "../visualizer/remembered.js";
 import { page } from "../page.js";
 
 const KEY = "duoviz results";

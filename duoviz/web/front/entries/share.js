@@ -3,7 +3,7 @@
 import { createBar } from "../share/bar.js";
 import { limitKeys } from "../share/limits.js";
 import { copyLink, LEFT, leftOf, openLink, selectedTab, startRun } from "../share/page.js";
-import { leave } from "../visualizer/left.js";
+import { leave } from "../visualizer/remembered.js";
 import { page } from "../page.js";
 
 export function start({ element, props, trigger }) {

@@ -3,19 +3,19 @@
 
 import { createOpening, eventsOfLeft, GONE, leftOf, leftOfFile } from "../visualizer/opening.js";
 import { know } from "../visualizer/methods.js";
-import { leave, takeLeft } from "../visualizer/left.js";
+import { leave, takeLeft } from "../visualizer/remembered.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
-import { foldForRuns, foldMethods, passFocus, startFromChips } from "../share/form.js";
+import { foldMethods, followRuns, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
-import { createStory, NO_STORY, opensItself, TOLD } from "../story/story.js";
-import { createOverStage, NO_FIRST_SCREEN } from "../first_screen/over_stage.js";
+import { createStory, opensItself, TOLD } from "../story/story.js";
+import { createOverStage } from "../first_screen/over_stage.js";
 import { imported, page } from "../page.js";
 
 // The story and the first screen, where there is a recording that tells them; the stage waits behind them.
 function overStage(root, shown, { addresses, expected, averages }, opening) {
-  if (!addresses[TOLD]) return [NO_STORY, NO_FIRST_SCREEN];
+  if (!addresses[TOLD]) return [];
   const options = {
     recordingOf: opening.recordingOf,
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
@@ -36,34 +36,30 @@ export function start({ element, props, methods }) {
   leave(key, () => ({
     run: leftOf(shown.run, shown.state.shown, receiver.isOpen()), file: leftOfFile(shown.state),
     // Behind the first screen none is followed yet.
-    recording: shown.state.recorded ? [first.isOpen() ? null : shown.state.shown, shown.state.header.method] : null,
-    story: story.stop(), first: first.isOpen(),
+    recording: shown.state.recorded ? [first?.isOpen() ? null : shown.state.shown, shown.state.header.method] : null,
+    story: story?.stop(), first: first?.isOpen(),
   }), { run: {} });
   let isRestored = Boolean(left?.run?.trace ?? left?.file);
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
-  const about = { ...props.opening, isFree: showsNone, isCovered: () => story.isOpen() || first.isOpen() };
+  const about = { ...props.opening, isFree: showsNone, isCovered: () => story?.isOpen() || first?.isOpen() };
   const opening = createOpening(receiver, props.opening.addresses, about);
   const [story, first] = overStage(root, shown, props.opening, opening);
-  const uncover = () => [story, first].forEach((each) => each.close());
-  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first.of(method)]) };
-  passFocus(root);
-  foldForRuns(root);
+  const uncover = () => [story, first].forEach((each) => each?.close());
+  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first?.of(method)]) };
+  followRuns(root);
   foldMethods(document.querySelectorAll("#ask .methods"));
   startFromChips();
-  // What stood over the stage before, or what the link or a first visit opens.
-  const coverAgain = () => {
-    if (left?.recording) first.of(left.recording[1]);
-    if (left?.story) story.open(left.story);
-    else if (left?.first || ((left || !story.openLinked()) && showsNone() && opensItself())) return first.open();
-    return null;
-  };
-  const begin = () => (left?.recording ? opening.at(...left.recording) : opening.begin());
-  Promise.all([left?.run, left?.file].map(eventsOfLeft)).then(([run, file]) => {
+  Promise.all([left?.run, left?.file].map(eventsOfLeft)).then(async ([run, file]) => {
     isRestored = run !== null || file !== null;
     if (run && !receiver.isOpen()) run.forEach(receiver.send);
     if (file) shown.showFile(file);
-    const opens = Promise.resolve(coverAgain());
-    if (!isRestored) opens.then(begin).then(() => left?.run && receiver.send({ type: "status", text: GONE }));
+    // What stood over the stage before, or what the link or a first visit opens.
+    if (left?.recording) first?.of(left.recording[1]);
+    if (left?.story) story?.open(left.story);
+    else if (left?.first || ((left || !story?.openLinked()) && showsNone() && opensItself())) await first?.open();
+    if (isRestored) return;
+    await (left?.recording ? opening.at(...left.recording) : opening.begin());
+    if (left?.run) receiver.send({ type: "status", text: GONE });
   });
   return (text) => {
     const value = JSON.parse(text);

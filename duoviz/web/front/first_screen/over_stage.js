@@ -4,8 +4,6 @@ import { textButton } from "../visualizer/dom.js";
 import { ALONE, listenToKeys, setSeen, TOLD } from "../story/story.js";
 import { createFirstScreen } from "./first_screen.js";
 
-export const NO_FIRST_SCREEN = { isOpen: () => false, close() {}, open() {}, of() {} };
-
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise; expected: see `createFirstScreen`;
 // hold: keeps the stage still behind it; tell: opens the story; onClose: called when the stage is seen again.
 export function createOverStage(root, { recordingOf, expected, averages, hold, tell, onClose }) {

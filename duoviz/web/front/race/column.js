@@ -4,7 +4,7 @@ import { el, setText, svg } from "../visualizer/dom.js";
 import { colorOf } from "../visualizer/methods.js";
 import { capital, duration, fixed, quote } from "../visualizer/words.js";
 import { createText } from "../visualizer/text.js";
-import { canReplay, sidesOf, timeOf, tokensOf, wallOf, writtenBy } from "./model.js";
+import { canReplay, sidesOf, tokensOf, wallOf, writtenBy } from "./model.js";
 
 const WAITING = "Waiting: each method runs alone.";
 export const headOf = (lane, place) => [swatch(lane, place), ` ${capital(lane.name.replace(/^the /, ""))}`];
@@ -13,7 +13,7 @@ export const headOf = (lane, place) => [swatch(lane, place), ` ${capital(lane.na
 export const curve = (tag, { method }, place, more) => (
   svg(tag, { class: "dv-curve", "data-place": place, stroke: colorOf(method), ...more }));
 
-export function swatch(lane, place) {
+function swatch(lane, place) {
   const line = curve("line", lane, place, { x1: 1, x2: 27, y1: 5, y2: 5 });
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
@@ -49,7 +49,8 @@ export function standing(race, lane) {
 }
 
 export function countersOf(race, lane) {
-  const [tokens, seconds] = [writtenBy(lane), timeOf(race, lane)];
+  const tokens = writtenBy(lane);
+  const seconds = race.phase === "running" ? wallOf(lane) : Math.min(race.clock, wallOf(lane));
   return { tokens, seconds, tps: seconds > 0 && tokens ? tokens / seconds : null };
 }
 

@@ -2,8 +2,7 @@
 
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { dateWords, machineOf, modelsWords } from "../visualizer/origin.js";
-import { SPEEDS } from "../visualizer/player.js";
-import { createButtons } from "../visualizer/transport.js";
+import { createButtons, SPEEDS } from "../visualizer/player.js";
 import { clip, duration, visible } from "../visualizer/words.js";
 import { canReplay, endOf } from "./model.js";
 

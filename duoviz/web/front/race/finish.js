@@ -15,11 +15,6 @@ const FIGURES = [
   ["phi_same_cores", "the same on equal cores", (value) => fixed(value, 2)],
 ];
 
-function soFar(race, lane) {
-  const { tau, ttft } = runningNumbers(lane.state, lane.state.shown);
-  return { tau, ttft, tps: countersOf(race, lane).tps };
-}
-
 const SPREADS = { tps: ["tps_lowest", "tps_highest", 1], phi: ["phi_lowest", "phi_highest", 2] };
 
 // From the lowest to the highest round; "" where there is one, or where an older file does not tell.
@@ -43,7 +38,8 @@ function createFigures({ race }) {
     draw() {
       const sides = sidesOf(race);
       const finals = sides.map((_, place) => (hasEnded(race) ? race.result?.lanes[place].figures : null));
-      const figures = sides.map((lane, place) => finals[place] ?? soFar(race, lane));
+      const soFar = (lane) => ({ ...runningNumbers(lane.state, lane.state.shown), tps: countersOf(race, lane).tps });
+      const figures = sides.map((lane, place) => finals[place] ?? soFar(lane));
       const onEqualCores = race.result?.baselines.target ?? null;
       const key = JSON.stringify([race.epoch, finals, figures, onEqualCores]);
       if (key === drawn) return;

@@ -25,8 +25,6 @@ export const writtenBy = (lane) => lane.state.totals[lane.state.shown]?.tokens ?
 export const tokensOf = (lane) => lane.state.totals.at(-1)?.tokens ?? 0;
 export const endOf = (race) => Math.max(0, ...sidesOf(race).map(wallOf));
 
-export const timeOf = (race, lane) => (race.phase === "running" ? wallOf(lane) : Math.min(race.clock, wallOf(lane)));
-
 export const iterationAt = (lane, time) => lane.state.iterations.findLastIndex((iteration) => iteration.sync <= time);
 
 const wallOfRun = ({ iterations }) => iterations.at(-1)?.sync ?? 0;

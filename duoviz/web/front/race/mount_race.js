@@ -14,7 +14,7 @@ import { createFinish } from "./finish.js";
 import {
   advanceClock, applyRaceEvent, createRaceActions, emptyRace, iterationAt, placeSides, sidesOf, tokensOf,
 } from "./model.js";
-import { createRaceFiles } from "./race_files.js";
+import { createRaceFiles } from "./race_file.js";
 
 function createInside(lane, place, { race, options }) {
   const heading = el("summary", {}, `Look inside the run of ${lane.name}`);
@@ -82,7 +82,7 @@ function createSources({ race }) {
   };
 }
 
-function writeRaceAttributes(root, race) {
+function writeAttributes(root, race) {
   Object.assign(root.dataset, {
     state: race.recorded && race.phase === "done" ? "recording" : race.phase, clock: race.clock, playing: race.playing,
     iterations: sidesOf(race).reduce((sum, lane) => sum + lane.state.iterations.length, 0),
@@ -108,15 +108,6 @@ function createSides(race) {
       return true;
     },
   };
-}
-
-function whenSeen(node, act) {
-  const watcher = new IntersectionObserver((entries) => {
-    if (!entries.at(-1).isIntersecting) return;
-    watcher.disconnect();
-    act();
-  });
-  watcher.observe(node);
 }
 
 // options: of the visualizers that look inside, see `mount`; restored: a promise of the events of what was shown
@@ -148,9 +139,7 @@ export function mountRace(root, feed, { recordings, restored, chosen, ...options
     show(recording);
     chosen(recording);
   };
-  const { lookAt } = sides;
-  const { twin, hoverTime } = links;
-  const context = { race, actions, options, recordings, choose, lookAt, twin, hoverTime, redraw: frames.ask };
+  const context = { race, actions, options, recordings, choose, ...links, lookAt: sides.lookAt, redraw: frames.ask };
   const create = [createCurves, createRaceMessage, createControls, createFinish, createSources];
   const [curves, message, controls, finish, sources] = create.map((part) => part(context));
   const cores = el("p", { class: "dv-note dv-cores" });
@@ -162,9 +151,9 @@ export function mountRace(root, feed, { recordings, restored, chosen, ...options
   function draw(seconds) {
     queue.splice(0, RACE_EVENTS_PER_FRAME).forEach(hear);
     if (race.playing) advanceClock(race, seconds);
-    if (sides.makeAnew(context)) twin(-1);
+    if (sides.makeAnew(context)) links.twin(-1);
     placeSides(race);
-    writeRaceAttributes(view, race);
+    writeAttributes(view, race);
     for (const part of [...parts, ...sides.parts()]) part.draw();
     setText(cores, coresWords(race));
     for (const column of sides.columns()) column.settle();
@@ -176,13 +165,16 @@ export function mountRace(root, feed, { recordings, restored, chosen, ...options
   view.append(top, sides.node, under, cores, controls.node, el("div", { class: "dv-race-below" }, curves.node, finish.node), finish.why);
   root.replaceChildren(view, sides.insideNode);
   const begun = restored.then(showAll);
-  whenSeen(view, async () => {
+  const whenSeen = new IntersectionObserver(async (entries) => {
+    if (!entries.at(-1).isIntersecting) return;
+    whenSeen.disconnect();
     await begun;
     if (race.phase === "empty" && recordings.length) show(recordings[0]);
   });
+  whenSeen.observe(view);
   listenToKeys(view, actions);
   feed.subscribe((event) => add([event]));
-  writeRaceAttributes(view, race);
+  writeAttributes(view, race);
   frames.ask();
   return race;
 }

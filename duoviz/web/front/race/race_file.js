@@ -1,16 +1,17 @@
 // A race as one file, or recorded run by run; duoviz/trace/race.schema.json says which fields it has.
 
-import { newerWords, READS_SCHEMA, wrongInTrace, wrongWords } from "../visualizer/check.js";
-import { traceOf } from "../visualizer/export.js";
-import { parseObject, wrongPlace } from "../visualizer/json.js";
+import { MAX_FILE_BYTES, readAs, READS_SCHEMA, wrongInTrace, wrongPlace } from "../visualizer/check.js";
+import { el, menu, section, setText, textButton } from "../visualizer/dom.js";
+import { fileName, save, traceOf } from "../visualizer/export.js";
+import { createOpener, json } from "../visualizer/files.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { eventsOf, runningNumbers, stateAfter } from "../visualizer/state.js";
-import { endOf } from "./model.js";
+import { canReplay, endOf, showOwn, sidesOf } from "./model.js";
 import raceSchema from "../../../trace/race.schema.json" with { type: "json" };
 
 const SIDES = 2;
 
-export function raceOf({ lanes, repeats, result }) {
+function raceOf({ lanes, repeats, result }) {
   const recordings = lanes.flatMap(({ name, runs }) => [...runs]
     .filter(([, run]) => run.iterations.length)
     .map(([repeat, run]) => ({ lane: name, repeat, trace: traceOf(run) })));
@@ -94,17 +95,14 @@ async function wrongRecording(recordings) {
 }
 
 export async function readRace(text) {
-  const value = parseObject(text);
-  if (!value) return { problem: "This file is not a race: it is not a JSON object." };
-  if (value.iterations) return { problem: "This file is the trace of one run: open it in the Live tab." };
-  const newer = newerWords("race", value.schema);
-  if (newer) return { problem: newer };
-  const wrong = wrongPlace(value, raceSchema) ?? await wrongRecording(value.recordings);
-  if (wrong !== null) return { problem: wrongWords("race", wrong) };
+  const { problem, value } = await readAs("race", text, {
+    isOther: ({ iterations }) => iterations, other: "This file is the trace of one run: open it in the Live tab.",
+    schemaOf: ({ schema }) => schema,
+    wrongIn: async (race) => wrongPlace(race, raceSchema) ?? wrongRecording(race.recordings),
+  });
+  if (problem) return { problem };
   return fitTogether(value) ? { race: value } : { problem: "This file is not a race that can be shown: its parts do not fit together." };
 }
-
-const RACE_OPENING_SPEED = 0.5;
 
 // The events of a race told of by `web/components.py`: {lanes, recordings: an address for each, result}; none where a
 // recording cannot be had.
@@ -112,5 +110,41 @@ export async function recordedEvents({ lanes, recordings, result }) {
   const traces = await Promise.all(recordings.map((address) => fetchRecording(address)));
   if (traces.some((trace) => !trace)) return [];
   const told = traces.map((trace, place) => ({ lane: lanes[place].name, repeat: 0, trace }));
-  return eventsOfRace({ lanes, repeats: 1, recordings: told, result }, { speed: RACE_OPENING_SPEED });
+  return eventsOfRace({ lanes, repeats: 1, recordings: told, result }, { speed: 0.5 });
+}
+
+const RACING = "A race is running: stop it, or open the file when it has ended.";
+const TOO_LARGE = `This race is larger than the ${MAX_FILE_BYTES / 1e6} MB limit: race with fewer rounds or fewer new tokens.`;
+const HINT = "A race file (.duorace.json) holds every measured round; you can also drop one here.";
+
+// isBusy: whether events are still to come; showAll: shows what events tell.
+export function createRaceFiles({ view, race, isBusy, showAll, redraw }) {
+  const message = el("p", { class: "dv-note dv-files-message", role: "status" });
+  const tell = (text) => setText(message, text);
+  const nameOf = () => {
+    const { date } = race.lanes.find(({ state }) => state.header).state.header;
+    return fileName({ method: `race-${sidesOf(race).map(({ method }) => method).join("-")}`, date });
+  };
+  let epoch = race.epoch;
+  const show = ({ race: found }, name) => {
+    showAll(eventsOfRace(found, { file: name }));
+    return "";
+  };
+  const opener = createOpener("Open race…", { root: view, kind: "race", read: readRace, refusal: () => (isBusy() ? RACING : null), show, tell });
+  const saved = textButton("Save race", () => {
+    const blob = json(raceOf(race));
+    tell(blob.size > MAX_FILE_BYTES ? TOO_LARGE : save(blob, `${nameOf()}.duorace.json`));
+  });
+  const table = textButton("Save CSV", () => tell(save(new Blob([csvOf(race)], { type: "text/csv" }), `${nameOf()}.csv`)));
+  const back = textButton("Back to your race", () => { showOwn(race); redraw(); });
+  const tools = el("div", { class: "dv-tools" }, ...opener, saved, table);
+  return {
+    node: section("files", "Files", message, back, menu("race", "Files", tools, el("p", { class: "dv-note" }, HINT))),
+    draw() {
+      saved.disabled = table.disabled = !canReplay(race) || !race.result;
+      back.hidden = race.own === null || isBusy();
+      if (epoch !== race.epoch) tell("");
+      epoch = race.epoch;
+    },
+  };
 }

@@ -2,7 +2,7 @@
 // draft.
 
 import { el, setText, svg } from "../visualizer/dom.js";
-import { isBrowsers } from "../visualizer/keys.js";
+import { onKeys } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
 const [MAP_WIDTH, MAP_HEIGHT, MAP_LEFT, MAP_RIGHT, MAP_TOP, MAP_BOTTOM] = [244, 216, 38, 12, 6, 36];
@@ -117,12 +117,8 @@ function createHandle(drawing, panel, pays, toPlace, move) {
     follow(event);
   });
   drawing.addEventListener("pointermove", (event) => { if (event.buttons === 1) follow(event); });
-  handle.addEventListener("keydown", (event) => {
-    const by = MOVES[event.key];
-    if (!by || isBrowsers(event)) return;
-    event.preventDefault();
-    move(({ ratio, alpha }) => ({ ratio: ratio + by[0], alpha: alpha + by[1] }));
-  });
+  onKeys(handle, Object.fromEntries(Object.entries(MOVES).map(([key, [right, up]]) => (
+    [key, () => move(({ ratio, alpha }) => ({ ratio: ratio + right, alpha: alpha + up }))]))));
   return handle;
 }
 
@@ -235,9 +231,6 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-// {phi, noise} over all tasks; null where it was not measured.
-const measuredPhi = ({ lines, tasks }, method) => lines.find((line) => line.method === method)?.here[tasks[0]] ?? null;
-
 // pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.
 export function createMap({ pays, speeds }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
@@ -245,7 +238,9 @@ export function createMap({ pays, speeds }, chosen) {
     chosen.place = onMap(change(place()), pays);
     draw();
   };
-  const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(speeds, panel.method), pays, move));
+  // {phi, noise} over all tasks; null where it was not measured.
+  const measuredPhi = (name) => speeds.lines.find(({ method }) => method === name)?.here[speeds.tasks[0]] ?? null;
+  const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(panel.method), pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
   const choice = el("select", { class: "ll-select", "aria-label": "What an extra token costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
   choice.value = chosen.rows ?? "here";

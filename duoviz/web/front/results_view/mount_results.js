@@ -70,15 +70,6 @@ function createThumbnails(parts, opened, open) {
   return el("div", { class: "ll-thumbnails", role: "group", "aria-label": "Tables and figures" }, ...buttons);
 }
 
-const CONTROLS = ".ll-handle, .ll-select, .ll-thumbnail";
-
-function keepingFocus(root, draw) {
-  const controls = () => [...root.querySelectorAll(CONTROLS)];
-  const place = controls().indexOf(document.activeElement);
-  draw();
-  controls()[place]?.focus({ preventScroll: true });
-}
-
 // open(name): a part is wanted, "" for none. chosen: the reader's point, cost of a row and task, which outlive the
 // results: while a run goes on others come every moment. Returns what shows a value: {overview, parts, opened}, each
 // null where it is not known yet; what is shown already stays as it is.
@@ -96,5 +87,10 @@ export function mountResults(root, open, chosen) {
     }
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
-  return (value) => keepingFocus(root, () => draw(value));
+  return (value) => {
+    const controls = () => [...root.querySelectorAll(".ll-handle, .ll-select, .ll-thumbnail")];
+    const focused = controls().indexOf(document.activeElement);
+    draw(value);
+    controls()[focused]?.focus({ preventScroll: true });
+  };
 }

@@ -3,22 +3,19 @@
 import { button, listen } from "../visualizer/dom.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 
-// Stop stands where Generate stood, and takes its focus; and the other way.
-export function passFocus(root) {
-  const pass = () => {
-    const [generate, stop] = ["generate", "stop"].map((id) => document.getElementById(id));
-    const [from, to] = root.dataset.live === "yes" ? [generate, stop] : [stop, generate];
-    if (from && document.activeElement === from) to.focus({ preventScroll: true });
-  };
-  new MutationObserver(pass).observe(root, { attributeFilter: ["data-live"] });
-}
-
-// On a phone the form gives its room to a run, until its prompt is pressed.
-export function foldForRuns(root) {
+// What a run's begin and end do to the form around it. Stop stands where Generate stood, and takes its focus; and the
+// other way. On a phone the form gives its room to a run, until its prompt is pressed.
+export function followRuns(root) {
   // A visualizer may stand on a page without a form.
   const tab = root.closest("#tab-live") ?? root;
+  new MutationObserver(() => {
+    const [generate, stop] = ["generate", "stop"].map((id) => document.getElementById(id));
+    const isOn = root.dataset.live === "yes";
+    const [from, to] = isOn ? [generate, stop] : [stop, generate];
+    if (from && document.activeElement === from) to.focus({ preventScroll: true });
+    if (isOn) tab.dataset.folded = "";
+  }).observe(root, { attributeFilter: ["data-live"] });
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
-  new MutationObserver(() => { if (root.dataset.live === "yes") tab.dataset.folded = ""; }).observe(root, { attributeFilter: ["data-live"] });
   listen(tab, { pointerdown: unfold, focusin: unfold });
 }
 
@@ -65,12 +62,11 @@ const DRAWERS = ["about", "settings", "race-settings"];
 const openDrawers = () => DRAWERS.map((id) => document.getElementById(id)).filter((drawer) => drawer?.querySelector(".label-wrap.open"));
 // A list of choices opens at the page's end, and Escape closes it alone.
 const LIST = "ul.options, [role=listbox]";
-const isInside = (drawer, target) => drawer.contains(target) || target.closest?.(LIST);
 
 export function closeDrawers() {
   const toggle = (drawer) => drawer.querySelector(".label-wrap").click();
   document.addEventListener("pointerdown", ({ target }) => {
-    openDrawers().filter((drawer) => !isInside(drawer, target)).forEach(toggle);
+    openDrawers().filter((drawer) => !drawer.contains(target) && !target.closest?.(LIST)).forEach(toggle);
   });
   const leave = () => {
     for (const drawer of openDrawers()) {

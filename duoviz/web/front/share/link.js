@@ -42,17 +42,18 @@ const KINDS = {
 
 // What a link may say beside its tab's fields: of what is shown there, and of how the page looks, whatever the tab;
 // `story`: the stop at which the story opens.
-const ITERATION = { kind: "iteration" };
-// A course has a game, whose rounds follow from a number: see game/ending.js.
-const ROUNDS = { kind: "rounds" };
 const LOOK = {
   theme: { kind: "choice", choices: THEMES }, present: { kind: "flag" }, controls: { kind: "list" }, story: { kind: "stop" },
   details: { kind: "flag" },
 };
-const BESIDE_THE_STORY = ["theme", "present", "story", "details"];
+// What a link may say of a tab, by what that concerns.
 const keysOf = ({ fields, visualizer, start }) => ({
-  ...fields, ...LOOK, ...(visualizer && { iteration: ITERATION, recording: ITERATION }), ...(start && { autoplay: { kind: "flag" } }),
-  ...(fields.lesson && { draft: ROUNDS }),
+  look: LOOK, fields,
+  shown: {
+    ...(visualizer && { iteration: { kind: "iteration" }, recording: { kind: "iteration" } }), ...(start && { autoplay: { kind: "flag" } }),
+    // A course has a game, whose rounds follow from a number: see game/ending.js.
+    ...(fields.lesson && { draft: { kind: "rounds" } }),
+  },
 });
 
 export const differs = (value, field) => String(value) !== String(field.default);
@@ -69,18 +70,6 @@ export function fragmentOf({ tab, fields, ...rest }, pages) {
 const entriesOf = (fragment) => (
   Object.fromEntries(new URLSearchParams(fragment.includes("=") ? fragment.replace(/^#/, "") : "")));
 
-// What these entries say, by their names; what they may say is in `keys`, and `ignored` grows by what they may not.
-function readEntries(entries, keys, ignored) {
-  const found = {};
-  for (const [name, text] of Object.entries(entries)) {
-    const key = Object.hasOwn(keys, name) ? keys[name] : null;
-    const value = key ? KINDS[key.kind].read(text, key) : undefined;
-    if (value !== undefined) found[name] = value;
-    else ignored.push(`${named(name)} (${key ? `not ${KINDS[key.kind].what}` : "unknown here"})`);
-  }
-  return found;
-}
-
 function dropUnknownControls(look, ignored) {
   const unknown = look.controls?.filter((name) => !isControl(name)) ?? [];
   if (!unknown.length) return;
@@ -94,21 +83,24 @@ function ignoredWords(ignored) {
   return ignored.length ? `Ignored in this link: ${ignored.slice(0, MOST_TOLD).join(", ")}${more}.` : "";
 }
 
-const split = (values, names) => [true, false].map((isIn) => (
-  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(names, name) === isIn))));
-
 // {view, look, problem}. view: all its tab's fields filled in; null for a link that neither names a tab nor sets a
 // field. look: the theme, whether the page is presented and its details are open, the controls left, and the stop
 // of the story, where it says so. problem: what of the link is ignored, in a sentence, "" where nothing is.
 export function viewOfFragment(fragment, pages) {
-  const [ignored, tabs] = [[], { tab: { kind: "choice", choices: Object.keys(pages) } }];
-  const [asked, rest] = split(entriesOf(fragment), tabs);
-  const { tab = tabs.tab.choices[0] } = readEntries(asked, tabs, ignored);
-  const page = pages[tab];
-  const [look, own] = split(readEntries(rest, keysOf(page), ignored), LOOK);
-  const [fields, shown] = split(own, page.fields);
+  const [{ tab: asked, ...entries }, tabs] = [entriesOf(fragment), Object.keys(pages)];
+  const [tab, isTab] = tabs.includes(asked) ? [asked, true] : [tabs[0], asked === undefined];
+  const [page, ignored] = [pages[tab], isTab ? [] : [`"tab" (not ${KINDS.choice.what})`]];
+  const found = { look: {}, fields: {}, shown: {} };
+  for (const [name, text] of Object.entries(entries)) {
+    const [part, keys] = Object.entries(keysOf(page)).find(([, each]) => Object.hasOwn(each, name)) ?? [];
+    const kind = keys && KINDS[keys[name].kind];
+    const value = kind?.read(text, keys[name]);
+    if (value !== undefined) found[part][name] = value;
+    else ignored.push(`${named(name)} (${kind ? `not ${kind.what}` : "unknown here"})`);
+  }
+  const { look, fields, shown } = found;
   dropUnknownControls(look, ignored);
-  const isView = asked.tab === tab || Object.keys(own).length > 0;
+  const isView = asked === tab || Object.keys({ ...fields, ...shown }).length > 0;
   const defaults = Object.entries(page.fields).map(([name, field]) => [name, field.default]);
   const view = isView ? { tab, fields: { ...Object.fromEntries(defaults), ...fields }, ...shown } : null;
   return { view, look, problem: ignoredWords(ignored) };
@@ -118,6 +110,6 @@ export function viewOfFragment(fragment, pages) {
 // does where nothing of a run is named.
 export function storyIn(fragment) {
   const entries = entriesOf(fragment);
-  const mayOpen = Object.keys(entries).every((name) => BESIDE_THE_STORY.includes(name));
+  const mayOpen = Object.keys(entries).every((name) => ["theme", "present", "story", "details"].includes(name));
   return { stop: KINDS.stop.read(entries.story ?? "") ?? null, mayOpen };
 }

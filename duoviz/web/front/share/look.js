@@ -9,22 +9,22 @@ export const THEMES = ["light", "dark"];
 
 export const themeShown = () => (document.body.classList.contains("dark") ? "dark" : "light");
 
-let chosen;
-export const chosenTheme = () => (chosen === themeShown() ? chosen : undefined);
+// The theme shown, where the visitor chose it; else undefined.
+export function chosenTheme() {
+  const kept = remembered(THEME_KEPT);
+  return kept === themeShown() ? kept : undefined;
+}
 
 export const setTheme = (theme) => document.body.classList.toggle("dark", theme === "dark");
 
 export function chooseTheme(theme) {
-  chosen = theme;
   setTheme(theme);
   remember(THEME_KEPT, theme);
 }
 
 export function restoreTheme() {
   const kept = remembered(THEME_KEPT);
-  if (!THEMES.includes(kept)) return;
-  chosen = kept;
-  setTheme(kept);
+  if (THEMES.includes(kept)) setTheme(kept);
 }
 
 const PRESENT_ICONS = {
@@ -41,48 +41,42 @@ export function present(isOn) {
   if (losesFocus) document.querySelector(shown).focus({ preventScroll: true });
 }
 
+function end() {
+  present(false);
+  if (document.fullscreenElement) document.exitFullscreen();
+}
+
 function begin() {
   present(true);
   // Where the browser, or the page around this one, does not allow it, the window is what there is.
   document.documentElement.requestFullscreen?.().catch(() => {});
 }
 
-function end() {
-  present(false);
-  if (document.fullscreenElement) document.exitFullscreen();
-}
-
 function listenToPresentKeys() {
   document.addEventListener("keydown", (event) => {
     const target = targetOf(event);
     if (event.key === "Escape" && isPresented() && !target.closest(OPENED)) return end();
-    if (isBrowsers(event) || event.repeat || target.closest(TYPED)) return;
-    if (event.key !== "f" && event.key !== "F") return;
+    if (isBrowsers(event) || event.repeat || target.closest(TYPED) || event.key.toLowerCase() !== "f") return;
     event.preventDefault();
-    if (isPresented()) end();
-    else begin();
+    (isPresented() ? end : begin)();
   }, true);
   // The browser's own Escape tells no key.
-  document.addEventListener("fullscreenchange", () => {
-    if (!document.fullscreenElement) present(false);
-  });
-}
-
-function button(label, title, icon, name, act) {
-  const node = iconButton(label, icon, (event) => {
-    // Of whoever points, the next space is the player's.
-    if (event.detail) node.blur();
-    act();
-  });
-  node.title = title;
-  node.classList.add(name);
-  return node;
+  document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) present(false); });
 }
 
 export function createPresentButtons() {
   listenToPresentKeys();
   return [
-    button("Present", "Present: full screen, larger, without the form (F)", PRESENT_ICONS.begin, "dv-present", begin),
-    button("End presentation", "End the presentation (F or Esc)", PRESENT_ICONS.end, "dv-present-end", end),
-  ];
+    ["Present", "Present: full screen, larger, without the form (F)", PRESENT_ICONS.begin, "dv-present", begin],
+    ["End presentation", "End the presentation (F or Esc)", PRESENT_ICONS.end, "dv-present-end", end],
+  ].map(([label, title, icon, name, act]) => {
+    const node = iconButton(label, icon, (event) => {
+      // Of whoever points, the next space is the player's.
+      if (event.detail) node.blur();
+      act();
+    });
+    node.title = title;
+    node.classList.add(name);
+    return node;
+  });
 }

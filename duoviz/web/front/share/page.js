@@ -3,10 +3,10 @@
 // what is written on the second, and the names of the fields with which a run reaches for the hub or a folder; address:
 // of a Space; frame: its HTML.
 
-import { areDetailsOpen, openDetails } from "../visualizer/details.js";
+import { areDetailsOpen, openDetails } from "../visualizer/charts.js";
 import { isPresented } from "../visualizer/dom.js";
 import { copied, REFUSED } from "../visualizer/export.js";
-import { takeLeft } from "../visualizer/left.js";
+import { takeLeft } from "../visualizer/remembered.js";
 import { controlsOf, limitControls } from "./limits.js";
 import { differs, fragmentOf, viewOfFragment } from "./link.js";
 import { present, chosenTheme, setTheme } from "./look.js";
@@ -29,35 +29,28 @@ function shownIn({ visualizer }) {
   return shown.file === "yes" || Number(shown.shown) === last ? {} : { iteration: Number(shown.shown) };
 }
 
-function fieldsOn(tab, values, site) {
-  const namesOn = ([page, { fields }]) => Object.keys(fields).map((name) => [page, name]);
-  const own = Object.entries(site.pages).flatMap(namesOn)
-    .flatMap(([page, name], index) => (page === tab ? [[name, values[index]]] : []));
-  return Object.fromEntries(own);
+// values: of all tabs' fields, one after another.
+function fieldsOn(tab, values, { pages }) {
+  const places = Object.entries(pages).flatMap(([page, { fields }]) => Object.keys(fields).map((name) => [page, name]));
+  return Object.fromEntries(places.flatMap(([page, name], at) => (page === tab ? [[name, values[at]]] : [])));
 }
-
-function currentView(values, site) {
-  const tab = selectedTab(site);
-  return { tab, fields: fieldsOn(tab, values, site), ...shownIn(site.pages[tab]) };
-}
-
-const storyStop = (tab) => document.querySelector(`#tab-${tab} .dv[data-story] .dv-story`)?.dataset.stop;
-const gameRounds = (tab) => document.querySelector(`#tab-${tab} [data-game]`)?.dataset.game;
-
-// A Space's page on the hub hands what follows its address on to this page, which is a frame in it.
-const ownAddress = () => `${location.origin}${location.pathname}`;
-const frameOf = ({ frame }, fragment) => frame.replace("ADDRESS", () => `${ownAddress()}${fragment.replaceAll("&", "&amp;")}`);
 
 const spoken = (value) => JSON.stringify({ ...value, at: performance.now() });
 
 export async function copyLink(values, site) {
-  const view = currentView(values, site);
-  const details = site.pages[view.tab].visualizer && areDetailsOpen() ? 1 : undefined;
-  const look = { controls: controlsOf(view.tab), theme: chosenTheme(), details };
-  const open = { story: storyStop(view.tab), draft: gameRounds(view.tab) };
-  const fragment = fragmentOf({ ...view, ...look, ...open }, site.pages);
-  const link = (site.address || ownAddress()) + fragment;
-  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link, frame: frameOf(site, fragment) });
+  const tab = selectedTab(site);
+  const page = site.pages[tab];
+  const find = (part) => document.querySelector(`#tab-${tab} ${part}`)?.dataset;
+  const fragment = fragmentOf({
+    tab, fields: fieldsOn(tab, values, site), ...shownIn(page),
+    controls: controlsOf(tab), theme: chosenTheme(), details: page.visualizer && areDetailsOpen() ? 1 : undefined,
+    story: find(".dv[data-story] .dv-story")?.stop, draft: find("[data-game]")?.game,
+  }, site.pages);
+  const own = `${location.origin}${location.pathname}`;
+  // A Space's page on the hub hands what follows its address on to this page, which is a frame in it.
+  const link = (site.address || own) + fragment;
+  const frame = site.frame.replace("ADDRESS", () => `${own}${fragment.replaceAll("&", "&amp;")}`);
+  return spoken({ message: (await copied(link)) ? COPIED : REFUSED, link, frame });
 }
 
 const visualizerValue = ({ iteration = null, recording = null, isLeft = false, fields: { prompt, method } }) => (
@@ -96,13 +89,6 @@ function linkWords(view, page) {
   return [isChanged(view, page) && setWords(page), autoplay && LOOK_FIRST, held].filter(Boolean).join(" ");
 }
 
-function takeLook({ theme, present: isOn, details, controls }, tab) {
-  if (theme) setTheme(theme);
-  if (isOn !== undefined) present(isOn);
-  if (details !== undefined) openDetails(details);
-  if (controls) limitControls(tab, controls);
-}
-
 // `?controls=…` before the `#` holds for every tab. Returns what of it is ignored, in a sentence.
 function limitEveryTab({ pages }) {
   const controls = new URLSearchParams(location.search).get("controls");
@@ -130,19 +116,20 @@ export function leftOf(values, site) {
   return { tab: selectedTab(site), look: { present: isPresented() }, views: changed, message };
 }
 
-// link: the view that the link asks for, null where it asks for none.
-function outputsAfter({ views, tab, message }, link, site) {
-  const of = Object.fromEntries(views.map((view) => [view.tab, { ...view, isLeft: true }]));
-  if (link) of[link.tab] = { iteration: link.iteration, isLeft: true, fields: (of[link.tab] ?? link).fields };
-  return outputs(of, { tab, message }, site);
-}
-
 export function openLink(site) {
   const { view, look, problem } = viewOfFragment(location.hash, site.pages);
   const ignored = limitEveryTab(site);
   const left = takeLeft(LEFT);
-  takeLook({ ...look, ...left?.look }, view?.tab ?? selectedTab(site));
-  if (left) return outputsAfter(left, view, site);
+  const { theme, present: isOn, details, controls } = { ...look, ...left?.look };
+  if (theme) setTheme(theme);
+  if (isOn !== undefined) present(isOn);
+  if (details !== undefined) openDetails(details);
+  if (controls) limitControls(view?.tab ?? selectedTab(site), controls);
+  if (left) {
+    const views = Object.fromEntries(left.views.map((each) => [each.tab, { ...each, isLeft: true }]));
+    if (view) views[view.tab] = { iteration: view.iteration, isLeft: true, fields: (views[view.tab] ?? view).fields };
+    return outputs(views, { tab: left.tab, message: left.message }, site);
+  }
   const page = view ? site.pages[view.tab] : null;
   const message = [ignored, problem, page && linkWords(view, page)].filter(Boolean).join(" ");
   const start = page && startsItself(view, page) && !hasRun(view.tab) ? page.start : null;

@@ -4,9 +4,9 @@ import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
-import { capital, count, countGuesses } from "../visualizer/words.js";
-import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal, withoutDraft } from "./figure.js";
-import { inMs, NUMBERS, proposedOf } from "./stops.js";
+import { capital, count, countGuesses, duration } from "../visualizer/words.js";
+import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
+import { NUMBERS, proposedOf } from "./stops.js";
 
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
 const [LARGE, SMALL] = ["Large model (target)", "Small model (draft)"];
@@ -71,7 +71,7 @@ export function one(stop, { figure, motion, script, width }) {
 
 export function cheap({ trace, one: single, many, rows, tokens, slower }, { figure, motion, script, width }) {
   const both = [[1, single], [rows, many]].map(([size, seconds]) => {
-    const names = { target: `${capital(NUMBERS[size])} token${size === 1 ? "" : "s"}: ${inMs(seconds)}` };
+    const names = { target: `${capital(NUMBERS[size])} token${size === 1 ? "" : "s"}: ${duration(seconds)}` };
     const lane = createLanes(forwardOf(trace, seconds, size), { start: 0, end: 1.02 * many, names, width });
     const read = tokens.slice(0, size).map(({ text }) => ({ text: text.trim(), source: "target" }));
     const text = createText({ isCut: false, tokens: [] }, read);
@@ -113,17 +113,14 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
 
 const passWords = (tokens) => `${count(tokens, "token")}, one pass`;
 
-function passLane({ trace, iteration }, checked, width) {
-  const names = { target: `${LARGE}: checks ${countGuesses(checked)}` };
-  return lanesOf(withoutDraft(trace), { from: iteration.index, to: iteration.index }, names, width);
-}
-
 export function right(stop, { figure, motion, script, width, height }) {
-  const { iteration, tail, slower } = stop;
+  const { trace, iteration, tail, slower } = stop;
   const nodes = proposedOf(iteration.checked);
   const text = createText(tail, iteration.committed.slice(0, stop.accepted));
   const tree = createTree(nodes, tail, { width, height });
-  const lanes = passLane(stop, nodes.length, width);
+  const names = { target: `${LARGE}: checks ${countGuesses(nodes.length)}` };
+  const alone = { ...trace, header: { ...trace.header, draft: null } };
+  const lanes = lanesOf(alone, { from: iteration.index, to: iteration.index }, names, width);
   const counter = el("p", { class: "dv-story-count" });
   figure.append(text.node, tree.node, createKey(["pending", "accepted"]), lanes.node, counter);
   hide(counter);
@@ -138,12 +135,6 @@ export function right(stop, { figure, motion, script, width, height }) {
       setText(counter, passWords(order + 1));
     });
   });
-}
-
-// The wrong guess and what hung on it are crossed out, and stay in sight.
-function crossOut({ group, edge, node, show }) {
-  show(node.status);
-  for (const part of [group, edge]) part.classList.add("dv-story-lost");
 }
 
 export function wrong(stop, { figure, motion, script, width, height }) {
@@ -165,7 +156,11 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   hide(correction.group, correction.edge);
   script.wait(READING);
   script.act(() => first.show("rejected"), 2 * SEEN);
-  script.act(() => of("rejected", "discarded").forEach(crossOut), MOVE_SECONDS);
+  // The wrong guess and what hung on it are crossed out, and stay in sight.
+  script.act(() => of("rejected", "discarded").forEach((part) => {
+    part.show(part.node.status);
+    for (const each of [part.group, part.edge]) each.classList.add("dv-story-lost");
+  }), MOVE_SECONDS);
   script.act(() => bring(motion, bill), MOVE_SECONDS + SEEN);
   script.act(() => {
     correction.show("correction");
@@ -173,16 +168,13 @@ export function wrong(stop, { figure, motion, script, width, height }) {
     reveal(correction.edge);
   }, 2 * SEEN);
   sendNode(script, motion, correction, text.spans[0], () => setText(counter, passWords(accepted + 1)));
-  if (alone) compare(alone, { figure, motion, script });
-}
-
-function compare(alone, { figure, motion, script }) {
-  const { node } = createText(alone, [], "The large model alone: the same ✓");
-  node.classList.add("dv-story-alone");
-  figure.append(node);
-  hide(node);
+  if (!alone) return;
+  const same = createText(alone, [], "The large model alone: the same ✓").node;
+  same.classList.add("dv-story-alone");
+  figure.append(same);
+  hide(same);
   script.wait(SEEN);
-  script.act(() => bring(motion, node), MOVE_SECONDS);
+  script.act(() => bring(motion, same), MOVE_SECONDS);
 }
 
 const [ROW_READING, ROW_SEEN, COLUMN] = [1, 0.35, 0.24];
@@ -286,12 +278,11 @@ export function race({ sides, wall }, { figure, script, motion }) {
   figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), last);
   hide(last);
   script.act(() => shown.forEach((side) => side.show(0, 0)), ROW_READING);
-  sides.forEach(({ tokens, ends }, place) => {
+  sides.forEach(({ iterations }, place) => {
     let written = 0;
-    ends.forEach((end, pass) => {
-      while (written < tokens.length && tokens[written].at <= end) written += 1;
-      const now = written;
-      script.later(slower * end, () => shown[place].show(now, pass + 1));
+    iterations.forEach(({ sync, committed }, pass) => {
+      const now = written += committed.length;
+      script.later(slower * sync, () => shown[place].show(now, pass + 1));
     });
   });
   script.wait(RACE_SECONDS + ROW_SEEN);

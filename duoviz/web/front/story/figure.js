@@ -2,7 +2,7 @@
 
 import { el, setAttributes, svg } from "../visualizer/dom.js";
 import { createHatch, drawLanes } from "../visualizer/timeline.js";
-import { bestLines, edgeLine, foldColumns, placeItems, treeItems } from "../visualizer/layout.js";
+import { edgeLine, placeItems, treeItems } from "../visualizer/layout.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
 import { clip, MARKS, visible } from "../visualizer/words.js";
 
@@ -57,21 +57,14 @@ function nodeGroup({ x, y, width, label, node }) {
   return group;
 }
 
-function fitted(tree, { width, height, lines: most = MOST_LINES }) {
-  const on = (lines) => {
-    const places = placeItems(tree, (widths) => foldColumns(widths, lines), ROWS);
-    return { places, scale: Math.min(LARGEST, width / places.right, height / (places.height - CAPTION)) };
-  };
-  return on(bestLines(most, (lines) => on(lines).scale, ENOUGH));
+// The largest that this place has room for.
+function fitted(tree, { width, height, lines = MOST_LINES }) {
+  for (let scale = ENOUGH; ; scale *= 0.98) {
+    const places = placeItems(tree, width / scale, ROWS);
+    const fit = Math.min(LARGEST, width / places.right, height / (places.height - CAPTION));
+    if (fit >= scale && tree.items.every(({ line }) => line < lines)) return { places, scale: fit };
+  }
 }
-
-const partOf = ({ node }, group, edge) => ({
-  group, edge, node, label: group.querySelector(".dv-label"),
-  show(status) {
-    for (const part of [group, edge]) part.dataset.status = status;
-    group.querySelector(".dv-mark").textContent = MARKS[status] ?? "";
-  },
-});
 
 // nodes: in the order of their list, hung on the text before them. `parts`: of each node its group, edge, label and
 // `show`.
@@ -91,7 +84,11 @@ export function createTree(nodes, tail, size) {
     if (item.node) {
       const edge = svg("path", { class: "dv-edge", d: edgeLine(item, places.right) });
       drawing.append(edge);
-      parts[item.index] = partOf(item, group, edge);
+      const show = (status) => {
+        for (const part of [group, edge]) part.dataset.status = status;
+        group.querySelector(".dv-mark").textContent = MARKS[status] ?? "";
+      };
+      parts[item.index] = { group, edge, node: item.node, label: group.querySelector(".dv-label"), show };
     }
     drawing.append(group);
   }
@@ -108,8 +105,6 @@ export const forwardOf = ({ header }, seconds, rows) => ({
     verdict: { tested: 0, accepted: 0 },
   }],
 });
-
-export const withoutDraft = (trace) => ({ ...trace, header: { ...trace.header, draft: null } });
 
 // names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, start and end.
 export function createLanes(trace, { start, end, names, width }) {

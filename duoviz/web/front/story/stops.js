@@ -2,7 +2,7 @@
 // so that other recordings tell the same story. A stop for which they hold nothing is left out.
 
 import { aboutOf } from "../visualizer/methods.js";
-import { count, countGuesses, fixed, known, quote } from "../visualizer/words.js";
+import { count, countGuesses, duration, fixed, known, quote } from "../visualizer/words.js";
 
 // What can be followed at once, and a text that a line or two hold.
 const [MOST_GUESSES, MOST_NODES, MOST_SEQUENCES, LEAST_SURE, LONGEST_SHORT, TAIL] = [8, 20, 6, 4, 4, 60];
@@ -38,12 +38,6 @@ export function tailBefore(iterations, position) {
   return { isCut, tokens: tokens.slice(from) };
 }
 
-function singleTokens(iterations, number) {
-  const isSingle = ({ committed }) => committed.length === 1 && isReadable(committed);
-  const rows = iterations.map((_, start) => iterations.slice(start, start + number));
-  return firstOf(rows.slice(1), [(row) => row.length === number && row.every(isSingle)]);
-}
-
 // A hit whose sequence waits for the check that comes next, and that check; such as can be followed from guess to text.
 function guessAndCheck(iterations) {
   const pairs = iterations.slice(2).map((check, index) => ({ guess: iterations[index + 1], check }));
@@ -57,15 +51,8 @@ function guessAndCheck(iterations) {
   ]);
 }
 
-function wrongCheck(iterations, check) {
-  const isWrong = (each) => hasStatus(each.checked, "rejected") && hasStatus(each.checked, "correction")
-    && each.committed.length > acceptedOf(each).length;
-  if (check && isWrong(check)) return check;
-  return firstOf(iterations, [
-    isWrong, ({ checked }) => isReadable(checked) && proposedOf(checked).length <= MOST_GUESSES,
-    (each) => acceptedOf(each).length > 0,
-  ]);
-}
+const isWrong = (check) => hasStatus(check.checked, "rejected") && hasStatus(check.checked, "correction")
+  && check.committed.length > acceptedOf(check).length;
 
 // An iteration of so many sequences as the line θ let begin.
 const beganOver = (isMany) => ({ theta, candidates, drafted, sequences }) => known(theta) && drafted.length > 0
@@ -97,7 +84,6 @@ const ALIKE = 0.05;
 export const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight"];
 
 const median = (values) => [...values].sort((one, other) => one - other)[values.length >> 1];
-export const inMs = (seconds) => `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)} ms`;
 const shownAt = ({ iterations }, iteration) => ({ iteration, tail: tailBefore(iterations, iteration.index) });
 
 // How many times slower than measured the story shows what took a part of a second.
@@ -109,7 +95,9 @@ export function slowerOf({ iterations }) {
 
 // 1: some iterations of the large model alone, of one token each.
 function oneAtATime({ alone }) {
-  const some = alone && singleTokens(alone.iterations, ALONE_TOKENS);
+  const isSingle = ({ committed }) => committed.length === 1 && isReadable(committed);
+  const rows = alone?.iterations.map((_, start) => alone.iterations.slice(start, start + ALONE_TOKENS)) ?? [];
+  const some = rows.slice(1).find((row) => row.length === ALONE_TOKENS && row.every(isSingle));
   return some && {
     words: "A language model writes one token (a word or part of one) at a time. Each time it reads all its learned numbers: one pass.",
     seen: "A bar fills, and a token is added to the text; four times.",
@@ -118,24 +106,19 @@ function oneAtATime({ alone }) {
   };
 }
 
-function costsOf({ calibration }) {
-  const measured = calibration?.target ?? [];
-  const one = measured.find(([rows]) => rows === 1);
-  const many = measured.findLast(([rows]) => rows > 1 && rows <= 8);
-  return one && many ? { one: one[1], many: many[1], rows: many[0] } : null;
-}
-
 // 2: by how much a forward of several tokens takes longer than that of one.
 function checkingIsCheap({ told }) {
-  const costs = costsOf(told.header);
-  const tokens = tokensOf(told.iterations).slice(0, costs?.rows ?? 0);
-  if (!costs || tokens.length < costs.rows || costs.many > NOT_CHEAP * costs.one) return null;
-  const [several, times] = [`${NUMBERS[costs.rows]} tokens`, costs.many / costs.one];
+  const measured = told.header.calibration?.target ?? [];
+  const [, one] = measured.find(([size]) => size === 1) ?? [];
+  const [rows, many] = measured.findLast(([size]) => size > 1 && size <= 8) ?? [];
+  const tokens = tokensOf(told.iterations).slice(0, rows);
+  if (!one || !many || tokens.length < rows || many > NOT_CHEAP * one) return null;
+  const [several, times] = [`${NUMBERS[rows]} tokens`, many / one];
   const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(1)} times as long as`;
   return {
     words: `Checking ${several} takes ${longer} writing one: they share one reading of these numbers.`,
-    seen: `Two bars: one token takes ${inMs(costs.one)}, ${several} take ${inMs(costs.many)}.`,
-    trace: told, ...costs, tokens,
+    seen: `Two bars: one token takes ${duration(one)}, ${several} take ${duration(many)}.`,
+    trace: told, one, many, rows, tokens,
   };
 }
 
@@ -176,14 +159,14 @@ function lostIn({ checked, drafted, draft }) {
   const seconds = draft.reduce((sum, { start, end }) => sum + end - start, 0);
   const { text } = checked.find(({ status }) => status === "rejected");
   const more = [after && `${countGuesses(after)} after it`, meanwhile && `${countGuesses(meanwhile)} made meanwhile`];
-  const cost = meanwhile ? `: ${inMs(seconds)} of the small model's work` : "";
+  const cost = meanwhile ? `: ${duration(seconds)} of the small model's work` : "";
   return `Thrown away: ${[quote(text), ...more.filter(Boolean)].join(" and ")}${cost}.`;
 }
 
-// 5: a wrong guess, and what stands there instead; in the same check, if that has one.
+// 5: a wrong guess in the same check, and what stands there instead.
 function wrongGuesses(runs) {
-  const check = wrongCheck(runs.told.iterations, runs.pair?.check);
-  if (!check) return null;
+  const check = runs.pair?.check;
+  if (!check || !isWrong(check)) return null;
   const { tail } = shownAt(runs.told, check);
   const alone = isSame(runs, check) ? writtenAlone(runs, tail, check) : null;
   const always = alone ? ", so the text is always its own" : "";
@@ -195,14 +178,16 @@ function wrongGuesses(runs) {
   };
 }
 
-// θ is a product; its second factor is not recorded.
-const sumOf = ({ theta, candidates: [{ p }] }) => (
-  `θ = ${fixed(p, 3)} (best word) × ${fixed(theta / p, 3)} (best after it) = ${fixed(theta, 3)}`);
-
-const withBars = (trace, iteration) => ({
-  ...shownAt(trace, iteration), nodes: proposedOf(iteration.drafted),
-  candidates: iteration.candidates.slice(0, Math.max(LEAST_BARS, iteration.sequences + 1)), sum: sumOf(iteration),
-});
+function withBars(trace, iteration) {
+  const { theta, candidates, sequences, drafted } = iteration;
+  const [{ p }] = candidates;
+  return {
+    ...shownAt(trace, iteration), nodes: proposedOf(drafted),
+    candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
+    // θ is a product; its second factor is not recorded.
+    sum: `θ = ${fixed(p, 3)} (best word) × ${fixed(theta / p, 3)} (best after it) = ${fixed(theta, 3)}`,
+  };
+}
 
 // 6: one sequence where the first token was sure, several where it was not.
 function severalSequences({ told }) {
@@ -216,9 +201,8 @@ function severalSequences({ told }) {
 }
 
 function sideOf({ iterations }, name) {
-  const tokens = iterations.flatMap(({ committed, sync }) => committed.map((token) => ({ ...token, at: sync })));
-  const ends = iterations.map(({ sync }) => sync);
-  return { name, tokens, ends, wall: ends.at(-1), passes: iterations.length, rate: tokens.length / ends.at(-1) };
+  const [tokens, wall] = [tokensOf(iterations), iterations.at(-1).sync];
+  return { name, iterations, tokens, wall, passes: iterations.length, rate: tokens.length / wall };
 }
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.

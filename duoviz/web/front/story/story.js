@@ -1,7 +1,7 @@
 // The story in the place of the stage: it opens from the first screen, a link or its button, and then gives way.
 
 import { isPresented, textButton } from "../visualizer/dom.js";
-import { isTaken } from "../visualizer/keys.js";
+import { isTaken, onKeys } from "../visualizer/keys.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 import { storyIn } from "../share/link.js";
 import { stopsOf } from "./stops.js";
@@ -11,38 +11,21 @@ import { createTeller } from "./teller.js";
 export const TOLD = "duodecoding";
 export const ALONE = "vanilla";
 
-export const NO_STORY = { isOpen: () => false, stop: () => null, close() {}, open() {}, openLinked: () => false };
-
 const SEEN_KEY = "duoviz story";
 // What Escape closes before the story or the first screen.
 const OPENED = ".dv-menu[open], .label-wrap.open";
 const isAnyOpened = () => [...document.querySelectorAll(OPENED)].some((opened) => opened.checkVisibility());
 
-// The keys of what stands over the stage. acts: by their keys.
-export function listenToKeys(isShown, acts) {
-  const onKey = (event) => {
-    const act = acts[event.key];
-    if (!act || !isShown() || isTaken(event)) return;
-    // Presented, Escape ends the presentation and leaves what is shown where it is.
-    if (event.key === "Escape" && (isPresented() || isAnyOpened())) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    act();
-  };
-  // Before the player behind it hears them.
-  addEventListener("keydown", onKey, true);
-}
+// The keys of what stands over the stage, before the player behind it hears them. Presented, Escape ends the
+// presentation and leaves what is shown where it is. acts: by their keys.
+export const listenToKeys = (isShown, acts) => onKeys(window, acts, (event) => (
+  isShown() && !isTaken(event) && !(event.key === "Escape" && (isPresented() || isAnyOpened()))), true);
 
 // Whether something opens by itself over the stage: at a first visit, where neither the link nor the query says what is
-// to be seen. Where a browser remembers nothing, once a page.
-let isSeen = false;
-const hasSeen = () => isSeen || remembered(SEEN_KEY) !== null;
-export function setSeen() {
-  isSeen = true;
-  remember(SEEN_KEY, "seen");
-}
-const hasControls = () => new URLSearchParams(location.search).has("controls");
-export const opensItself = () => !hasSeen() && storyIn(location.hash).mayOpen && !hasControls();
+// to be seen.
+export const setSeen = () => remember(SEEN_KEY, "seen");
+export const opensItself = () => (
+  remembered(SEEN_KEY) === null && storyIn(location.hash).mayOpen && !new URLSearchParams(location.search).has("controls"));
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
 // keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt.

@@ -2,8 +2,7 @@
 
 import { button, el, isPresented, listen, setText, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames, createMotion } from "../visualizer/motion.js";
-import { wantsNoMotion } from "../visualizer/player.js";
-import { createSteps } from "../visualizer/transport.js";
+import { createSteps, wantsNoMotion } from "../visualizer/player.js";
 import { cheap, guess, one, right, wrong, race, several } from "./acts.js";
 
 const LONGEST_FRAME = 0.1;
@@ -104,8 +103,9 @@ function createParts(acts) {
 }
 
 function sizesOf({ clientWidth: width, clientHeight: room }) {
-  if (matchMedia("(max-width: 900px)").matches) return { width, room, height: NARROW_HEIGHT };
-  return { width, room, height: Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS)) };
+  const height = matchMedia("(max-width: 900px)").matches ? NARROW_HEIGHT
+    : Math.max(LEAST_HEIGHT, room - (isPresented() ? OTHERS_PRESENTED : OTHERS));
+  return { width, room, height };
 }
 
 // A finger that goes further than this, in pixels, and more to the side than up or down.

@@ -1,9 +1,33 @@
-// Behind the fold: tokens written, k, γ and θ over the iterations, and the histogram of k.
+// The fold "Details", one choice for all visualizers of a page, which stands at the page's root and is remembered; and
+// behind it tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { createDetails } from "./details.js";
-import { el, section, setAttributes, setText, svg, watchSize } from "./dom.js";
-import { known } from "./words.js";
+import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { MEANINGS, term } from "./meanings.js";
+import { remember, remembered } from "./remembered.js";
+import { known } from "./words.js";
+
+const KEPT = "duoviz details";
+const MARK = "data-details";
+const SAYS = "all numbers, k and θ over the iterations, the small model's candidates";
+
+export const areDetailsOpen = () => document.documentElement.hasAttribute(MARK);
+
+// For all visualizers of the page.
+export function openDetails(isOpen) {
+  document.documentElement.toggleAttribute(MARK, isOpen);
+  for (const button of document.querySelectorAll(".dv-fold > button")) button.setAttribute("aria-expanded", isOpen);
+}
+
+// Folded, what it holds is laid out all the same: pictures are made of it.
+function createDetails() {
+  const button = textButton("Details", () => {
+    openDetails(!areDetailsOpen());
+    remember(KEPT, areDetailsOpen() ? "open" : "folded");
+  });
+  openDetails(areDetailsOpen() || remembered(KEPT) === "open");
+  button.setAttribute("aria-expanded", areDetailsOpen());
+  return el("div", { class: "dv-fold" }, button, el("span", { class: "dv-note" }, SAYS));
+}
 
 const CHART_HEIGHT = 44;
 // [name, its value in an iteration].
@@ -12,16 +36,15 @@ const SERIES = [
   ["theta", ({ theta }) => theta],
 ];
 
-const heightOf = (value, top) => (CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)).toFixed(1);
-
 export function linePath(values, top, width, steps) {
   const unit = width / Math.max(1, values.length);
+  const heightOf = (value) => (CHART_HEIGHT - 2 - (value / top) * (CHART_HEIGHT - 8)).toFixed(1);
   return values.map((value, index) => {
     if (!known(value)) return "";
     const isBegin = !known(values[index - 1]);
     const x = (steps ? index : index + 0.5) * unit;
     const on = steps ? `H${((index + 1) * unit).toFixed(1)}` : isBegin ? "h0" : "";
-    return `${isBegin ? "M" : "L"}${x.toFixed(1)} ${heightOf(value, top)}${on}`;
+    return `${isBegin ? "M" : "L"}${x.toFixed(1)} ${heightOf(value)}${on}`;
   }).join("");
 }
 
@@ -74,10 +97,9 @@ export function createCharts(context) {
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term("Iterations by k", MEANINGS.k[1])), histogram);
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
-  const grid = el("div", { class: "dv-chart-grid" }, k, theta);
   let counted = "";
   return {
-    node: section("charts", "Over the iterations", createDetails(), grid, more),
+    node: section("charts", "Over the iterations", createDetails(), el("div", { class: "dv-chart-grid" }, k, theta), more),
     draw() {
       const key = `${state.epoch} ${state.iterations.length}`;
       if (key !== counted) {

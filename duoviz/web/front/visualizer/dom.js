@@ -57,28 +57,28 @@ export const zoomOf = (node) => node.currentCSSZoom ?? measuredZoom(node);
 
 export const isPresented = () => document.documentElement.hasAttribute("data-present");
 
+export function closeDrawer(node) {
+  node.open = false;
+  node.querySelector("summary").focus({ preventScroll: true });
+}
+
+let hasListened = false;
+
+function listenToDrawers() {
+  if (hasListened) return;
+  hasListened = true;
+  const opened = () => document.querySelectorAll(".dv-drawer[open]");
+  const onPress = ({ target }) => { for (const node of opened()) node.open = node.contains(target); };
+  listen(document, { pointerdown: onPress, keydown: ({ key }) => { if (key === "Escape") opened().forEach(closeDrawer); } });
+}
+
 // A button that opens a panel over the page; it closes where something else is pressed, and with Escape, which gives
 // the button the focus again.
 export function drawer(name, summary, panel) {
-  const node = el("details", { class: name }, summary, panel);
+  listenToDrawers();
   // By keys it is scrolled from what can be pressed in it, or else from the panel itself.
   if (!panel.querySelector("button")) panel.tabIndex = 0;
-  const onPress = (event) => { if (!node.contains(event.target)) node.open = false; };
-  const onKey = (event) => {
-    if (event.key !== "Escape" || !node.open) return;
-    node.open = false;
-    summary.focus({ preventScroll: true });
-  };
-  let stop = null;
-  const begin = () => { stop ??= listen(document, { pointerdown: onPress, keydown: onKey }); };
-  // The browser tells of its opening a moment later, and a key may be pressed before.
-  summary.addEventListener("click", begin);
-  node.addEventListener("toggle", () => {
-    if (node.open) return begin();
-    stop?.();
-    stop = null;
-  });
-  return node;
+  return el("details", { class: `dv-drawer ${name}` }, summary, panel);
 }
 
 export function menu(name, label, ...children) {

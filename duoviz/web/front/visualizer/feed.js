@@ -1,6 +1,6 @@
 // What a server sends of runs, and how the next run takes the place of the one shown.
 
-import { paceOfRuns } from "./pace.js";
+import { paceOfRuns } from "./state.js";
 
 // A server sends a batch four times a second at least, with or without events.
 const TICK_MS = 1000;

@@ -6,8 +6,7 @@ import { eventsOf } from "./state.js";
 import { MAX_FILE_BYTES, readTrace } from "./check.js";
 import { fileName, replayPage, save, traceOf } from "./export.js";
 import { createFilming } from "./film.js";
-import { pngOf } from "./picture.js";
-import { slideOf } from "./slides.js";
+import { pngOf, slideOf } from "./picture.js";
 
 const RUNNING = "A run is in progress: stop it, or load the file when it has ended.";
 const LOADING = "The previous file is still loading: try again in a moment.";
@@ -20,15 +19,13 @@ function saveButtons({ root, state, replayParts }, tell) {
     const blob = await make().catch(() => null);
     tell(blob ? save(blob, name) : NOT_SAVED);
   });
-  const picture = (kind, make) => {
-    const label = `Save as picture (${kind.toUpperCase()})`;
-    return saved(label, () => `-iteration-${state.shown}.${kind}`, async () => make(await slideOf(root, state)));
-  };
-  const trace = saved("Save trace", () => ".duoviz.json", async () => json(traceOf(state)));
+  const picture = (kind, make) => saved(
+    `Save as picture (${kind.toUpperCase()})`, () => `-iteration-${state.shown}.${kind}`, async () => make(await slideOf(root, state)));
   const replay = async () => replayPage(await replayParts(), traceOf(state));
   return [
-    trace, ...(replayParts ? [saved("Save as web page (replay)", () => ".html", replay)] : []),
-    picture("svg", ({ text }) => new Blob([text], { type: "image/svg+xml" })), picture("png", pngOf),
+    saved("Save trace", () => ".duoviz.json", async () => json(traceOf(state))),
+    ...(replayParts ? [saved("Save as web page (replay)", () => ".html", replay)] : []),
+    picture("svg", (text) => new Blob([text], { type: "image/svg+xml" })), picture("png", pngOf),
   ];
 }
 

@@ -2,10 +2,9 @@
 
 import { el, textButton } from "./dom.js";
 import { fileName, save } from "./export.js";
-import { PACES, SLOWLY } from "./pace.js";
-import { imageOf } from "./picture.js";
-import { createSlides, laidOut, SLIDE } from "./slides.js";
+import { createSlides, imageOf, laidOut, SLIDE } from "./picture.js";
 import { count } from "./words.js";
+import { PACES, SLOWLY } from "./state.js";
 
 const FRAMES_PER_SECOND = 20;
 const FORMAT = { codec: "vp8", ...SLIDE, framerate: FRAMES_PER_SECOND, bitrate: 6_000_000 };
@@ -87,8 +86,8 @@ export function createFilming({ root, state, isBusy }, tell) {
   let controller = null;
   const stop = () => controller?.abort();
   const node = el("span", { class: "dv-filming", hidden: "" }, progress, textButton("Cancel", stop));
-  const field = (label) => el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": label });
-  const [first, last] = [field("First iteration of the film"), field("Last iteration of the film")];
+  const [first, last] = ["First", "Last"].map((which) => (
+    el("input", { type: "number", class: "dv-field", min: 0, step: 1, "aria-label": `${which} iteration of the film` })));
   const endOf = () => Math.max(0, state.iterations.length - 1);
   const problemOf = (from, to) => {
     if (isBusy()) return STILL_RUNNING;

@@ -1,6 +1,6 @@
 // The legend, and the help: what marks and numbers mean, and the keys.
 
-import { el, menu, section, setText, textButton } from "./dom.js";
+import { closeDrawer, el, menu, section, setText, textButton } from "./dom.js";
 import { aboutOf, allProposers, MODELS, TARGET } from "./methods.js";
 import { MARKS } from "./words.js";
 
@@ -69,10 +69,7 @@ export const PAGE_KEYS = [["F", "present: full screen, larger, no form; F or Esc
 export function createHelp({ meanings, legend, pageKeys }) {
   const keys = [...KEYS, ...pageKeys].map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`));
   const part = (title, ...nodes) => el("div", { class: "dv-meanings" }, el("h4", {}, title), ...nodes);
-  const close = textButton("Close", () => {
-    node.open = false;
-    node.querySelector("summary").focus({ preventScroll: true });
-  });
+  const close = textButton("Close", () => closeDrawer(node));
   const node = menu("help", "Help", part("Marks", legend, el("p", { class: "dv-note" }, TIMELINE)),
     part("What these numbers mean", ...meanings), part("Keys", el("ul", {}, ...keys)), close);
   return node;

@@ -5,7 +5,6 @@ import { known, tokenLabel, visible } from "./words.js";
 export const COLUMN_GAP = 26;
 
 const [FIRST_LEFT, NEXT_LEFT] = [2, COLUMN_GAP + 2];
-const CLOSE_ENOUGH = 4;
 
 // For each column its line and its left edge, with as many on a line as this width allows.
 export function fillLines(widths, most) {
@@ -16,28 +15,6 @@ export function fillLines(widths, most) {
     left += width + COLUMN_GAP;
     return place;
   });
-}
-
-// The same with the narrowest lines, of which there may be so many.
-export function foldColumns(widths, lines) {
-  let [low, high] = [0, widths.reduce((sum, width) => sum + width + COLUMN_GAP, NEXT_LEFT)];
-  while (high - low > CLOSE_ENOUGH) {
-    const middle = (low + high) / 2;
-    if (fillLines(widths, middle).at(-1).line < lines) high = middle;
-    else low = middle;
-  }
-  return fillLines(widths, high);
-}
-
-// How many lines make a drawing as large as can be, and no more than are needed for the scale `enough`. scaleOn(lines):
-// its scale on so many.
-export function bestLines(most, scaleOn, enough) {
-  let [best, scale] = [1, scaleOn(1)];
-  for (let lines = 2; lines <= most && scale < enough; lines++) {
-    const next = scaleOn(lines);
-    if (next > scale) [best, scale] = [lines, next];
-  }
-  return best;
 }
 
 const TREE_TOP = 24;
@@ -79,16 +56,6 @@ function layOutWindow(nodes, drawn, firstRow) {
 const isWindow = (node) => node.status === "window";
 
 const indicesOf = (nodes, wanted) => [...nodes.keys()].filter((index) => wanted(nodes[index]));
-
-// For each drafted node, the number (from 1) of the sequence it belongs to.
-function sequenceOf(nodes) {
-  const numbers = [];
-  let last = 0;
-  nodes.forEach((node, index) => {
-    numbers[index] = node.parent >= 0 ? numbers[node.parent] : node.status === "correction" ? 0 : ++last;
-  });
-  return numbers;
-}
 
 function lastWords(text) {
   const end = Array.from(visible(text)).slice(-20).join("");
@@ -140,8 +107,9 @@ function checkedItems(iteration, start) {
 
 function draftedItems(nodes, start, column, taken) {
   const { places, rows } = layOut(nodes, [...nodes.keys()]);
-  const sequences = sequenceOf(nodes);
-  const nameOf = (index) => ({ list: "drafted", index, taken: sequences[index] > 0 && sequences[index] === taken });
+  const starts = indicesOf(nodes, ({ parent, status }) => parent < 0 && status !== "correction");
+  const startOf = (index) => (nodes[index].parent < 0 ? index : startOf(nodes[index].parent));
+  const nameOf = (index) => ({ list: "drafted", index, taken: startOf(index) === starts[taken - 1] });
   return { items: itemsOf(nodes, nodes.keys(), places, { start, column, nameOf }), rows };
 }
 
@@ -177,15 +145,15 @@ function rowsOn(items, columns) {
 // How wide an item is drawn: what is no token has no mark.
 export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) + (node ? 30 : 18);
 
-// Gives each item its place in pixels, with rows of this height. fold: gives the columns' lines and left edges from
-// their widths. Returns for each column its left edge and the height of its caption, and how wide and high all is.
-export function placeItems({ items, windowRow, split }, fold, rowHeight) {
+// Gives each item its place in pixels, on lines of this width and with rows of this height. Returns for each column its
+// left edge and the height of its caption, and how wide and high all is.
+export function placeItems({ items, windowRow, split }, most, rowHeight) {
   const widths = [];
   for (const item of items) {
     item.width = widthOf(item);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
-  const columns = fold(Array.from(widths, (width) => width ?? 0));
+  const columns = fillLines(Array.from(widths, (width) => width ?? 0), most);
   const used = rowsOn(items, columns);
   const captioned = [0, 1, split].map((column) => columns[column]?.line);
   let bottom = 0;

@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { endedState, iterationOf, near, nodeOf, ownNode, recordings } from "../testing.js";
-import { fillLines, foldColumns, placeItems, treeItems } from "./layout.js";
+import { iterationOf, near, nodeOf, ownNode, recordings } from "../testing.js";
+import { fillLines, placeItems, treeItems } from "./layout.js";
+import { textBefore } from "./state.js";
 
 const treeOf = (iteration, tail = "") => treeItems(iterationOf(iteration), tail);
 // By label, [column, row] and parent of each item after the text.
 const placesOf = ({ items }) => (
   Object.fromEntries(items.slice(1).map(({ label, column, row, from }) => [label, [column, row, from?.label]]))
 );
-const onLines = (lines) => (widths) => foldColumns(widths, lines);
 const itemOf = ({ items }, name) => items.find(({ label }) => label === name);
 const childOf = (parent) => (text, more) => nodeOf(text, { parent, ...more });
 
@@ -66,20 +66,18 @@ test("of a living tree those that live on and the first eight others are drawn",
 test("columns stand a gap apart; a line takes as many as it is wide, and one at least", () => {
   const [first, second, third] = [2, 78, 154].map((left) => ({ line: 0, left }));
   const next = (line) => ({ line, left: 28 });
-  assert.deepEqual(foldColumns([50, 50, 50], 1), [first, second, third]);
-  // Two and one need 128 pixels; one and two would need 154, for later lines begin farther right.
-  assert.deepEqual(foldColumns([50, 50, 50], 2), [first, second, next(1)]);
-  assert.deepEqual(foldColumns([10, 500, 10], 5), [first, next(1), next(2)], "no line stays empty");
+  assert.deepEqual(fillLines([50, 50, 50], Infinity), [first, second, third]);
+  // Later lines begin farther right.
   assert.deepEqual(fillLines([50, 50, 50], 154), [first, second, next(1)]);
-  assert.deepEqual(fillLines([500, 10], 154), [first, next(1)]);
+  assert.deepEqual(fillLines([10, 500, 10], 154), [first, next(1), next(2)], "no line stays empty");
 });
 
 test("a window has room for its caption above it; wide characters take more room, and counts too", () => {
   const looking = treeOf({ checked: [ownNode("own"), nodeOf("a", { status: "window" })] });
-  const places = placeItems(looking, onLines(1), 30);
+  const places = placeItems(looking, Infinity, 30);
   assert.deepEqual([places.windowTop, places.height], [24 + 30 + 16, 24 + 60 + 20 + 4]);
   const tree = treeOf({ checked: [nodeOf("日"), nodeOf("A", { count: 3 })] });
-  placeItems(tree, onLines(1), 30);
+  placeItems(tree, Infinity, 30);
   near(itemOf(tree, "日").width, 14 + 30);
   near(itemOf(tree, "A").width, 4 * 7.85 + 30);
 });
@@ -88,13 +86,12 @@ test("in the recordings no node lies over another, and all follow their parents"
   const isLeft = (one, other) => one.x + one.width <= other.x;
   const meet = (one, other) => Math.abs(one.y - other.y) < 26 && !isLeft(one, other) && !isLeft(other, one);
   for (const { header, iterations } of recordings()) {
-    const { tails } = endedState(iterations, header);
     iterations.forEach((iteration, position) => {
-      const tree = treeItems(iteration, tails[position]);
+      const tree = treeItems(iteration, textBefore({ header, iterations }, position));
       assert.ok(tree.items.every(({ column, row, from }) => !from || (from.column < column && from.row <= row)));
       // A tree with a window stays on its line.
-      for (const lines of tree.windowRow === null ? [1, 3] : [1]) {
-        const { right, height } = placeItems(tree, onLines(lines), 26);
+      for (const most of tree.windowRow === null ? [Infinity, 400] : [Infinity]) {
+        const { right, height } = placeItems(tree, most, 26);
         assert.ok(tree.items.every(({ x, y, width }) => x >= 0 && x + width <= right && y >= 0 && y <= height));
         assert.ok(tree.items.every(({ from, line, entry }) => !from || from.line !== line || entry === from.y), "edges");
         const over = tree.items.filter((one, at) => tree.items.slice(at + 1).some((other) => meet(one, other)));

@@ -8,26 +8,10 @@ import { nodesOf } from "./sentence.js";
 import { sendingOf, wantsNoMotion } from "./player.js";
 import { known, MARKS } from "./words.js";
 
-// Of a living tree, what was there an iteration before comes from where it stood then, so that the eye can follow it.
 const MOVE = { duration: 350, easing: "ease-out" };
-export function createMoves(drawing) {
-  let before = { index: NaN, checked: 0, places: new Map() };
-  const placeOf = ({ was }) => before.places.get(was < before.checked ? `checked ${was}` : `rest ${was - before.checked}`);
-  return (items, iteration, isShown) => {
-    const follows = iteration.index === before.index + 1 && isShown && !wantsNoMotion();
-    for (const item of follows ? items : []) {
-      const from = known(item.node?.was) && placeOf(item.node);
-      const group = from && drawing.querySelector(`g.dv-node[data-list="${item.list}"][data-index="${item.index}"]`);
-      const [there, here] = [from, item].map((place) => ({ transform: `translate(${place?.x}px, ${place?.y}px)` }));
-      if (group) group.animate([there, here], MOVE);
-    }
-    const places = new Map(items.filter((item) => item.node).map((item) => [`${item.list} ${item.index}`, { x: item.x, y: item.y }]));
-    before = { index: iteration.index, checked: iteration.checked.length, places };
-  };
-}
 
 export function createLooks(drawing) {
-  let drawn = [];
+  let [drawn, last] = [[], null];
   const show = (entry, look, isJudged) => {
     if (entry.look === look && entry.isJudged === isJudged) return;
     Object.assign(entry, { look, isJudged });
@@ -55,12 +39,21 @@ export function createLooks(drawing) {
     next.x += entry.width + COLUMN_GAP;
   };
   return {
-    begin(items, iteration, header) {
+    // Of a living tree, what was there before comes from where it stood then, so that the eye can follow it.
+    begin(items, iteration, header, isShown) {
       const times = Object.fromEntries(["checked", "rest", "drafted"].map((list) => [list, timesOf(iteration, list, header)]));
-      drawn = items.filter((item) => item.node).map(({ list, index, node: { status }, taken, width }) => {
+      const before = iteration.index === last?.index + 1 && isShown && !wantsNoMotion() ? drawn : [];
+      const numberOf = ({ list, index }) => ({ checked: index, rest: last.checked.length + index })[list];
+      drawn = items.filter((item) => item.node).map((item) => {
+        const { list, index, node: { status } } = item;
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { group, edge, list, taken, width, status, times: times[list][index], look: status, isJudged: true };
+        return { ...item, group, edge, status, times: times[list][index], look: status, isJudged: true };
       });
+      for (const entry of drawn) {
+        const from = known(entry.node.was) && before.find((each) => numberOf(each) === entry.node.was);
+        if (from) entry.group.animate([from, entry].map(({ x, y }) => ({ transform: `translate(${x}px, ${y}px)` })), MOVE);
+      }
+      last = iteration;
     },
     at(clock) {
       for (const entry of drawn) {

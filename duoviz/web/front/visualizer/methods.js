@@ -3,14 +3,9 @@
 export const TARGET = { id: "target", token: "token from the target", origin: "from the target" };
 
 let known = {};
-let proposersBySource = new Map([[TARGET.id, TARGET]]);
 
 // methods: as `duoviz.decoding.method` describes them, from whoever puts the scripts on a page.
-export function know(methods) {
-  known = methods;
-  const proposers = Object.values(methods).flatMap((method) => method.proposers);
-  proposersBySource = new Map([TARGET, ...proposers].map((proposer) => [proposer.id, proposer]));
-}
+export const know = (methods) => { known = methods; };
 
 export const isKnown = (method) => Object.hasOwn(known, method);
 
@@ -23,12 +18,14 @@ export function aboutOf(header) {
   return header?.method === "vanilla" ? { ...about, ...ALONE } : about;
 }
 
-export const allProposers = () => (
-  [...proposersBySource.values()].sort((one, other) => (one === TARGET) - (other === TARGET)));
+export function allProposers() {
+  const proposers = Object.values(known).flatMap((method) => method.proposers);
+  return [...new Map(proposers.map((proposer) => [proposer.id, proposer])).values(), TARGET];
+}
 
 export const colorOf = (method) => known[method]?.color ?? "currentColor";
 
 export function originOf(source, header) {
-  const own = aboutOf(header).proposers.find(({ id }) => id === source);
-  return (own ?? proposersBySource.get(source))?.origin ?? `from ${source}`;
+  const found = [...aboutOf(header).proposers, ...allProposers()].find(({ id }) => id === source);
+  return found?.origin ?? `from ${source}`;
 }

@@ -33,27 +33,20 @@ function boxOf(node) {
   return range.getBoundingClientRect();
 }
 
-// To what stands beside it, as branches do beside their bars; those of a narrow page stand below.
-function arrowAside(from, to) {
-  const [x0, x1] = [from.left + from.width + GAP, to.left - 2 * GAP];
-  if (x0 > x1) return [];
-  const [y0, y1] = [from, to].map(({ top, height }) => top + height / 2);
-  const middle = (x0 + x1) / 2;
+// The way from one box to another, and its head: to what stands beside it, as branches do beside their bars, or up or
+// down. Aside there is none where a narrow page has it below.
+function arrow(from, to, isAside) {
+  const [begins, length, side, width] = isAside ? ["left", "width", "top", "height"] : ["top", "height", "left", "width"];
+  const [fromEnd, toEnd] = [from, to].map((box) => box[begins] + box[length]);
+  const isBack = !isAside && toEnd < from[begins];
+  const [turn, before] = [isBack ? HEAD : -HEAD, isAside ? 2 * GAP : GAP];
+  const [begin, end] = isBack ? [from[begins] - GAP, toEnd + GAP] : [fromEnd + GAP, to[begins] - before];
+  if (isAside && begin > end) return [];
+  const [middle, one, other] = [(begin + end + turn) / 2, ...[from, to].map((box) => box[side] + box[width] / 2)];
+  const at = (along, across) => (isAside ? `${along} ${across}` : `${across} ${along}`);
   return [
-    svg("path", { d: `M${x0} ${y0}C${middle} ${y0} ${middle} ${y1} ${x1 - HEAD} ${y1}` }),
-    svg("path", { class: "dv-story-head-of-arrow", d: `M${x1} ${y1}l${-HEAD} ${-HEAD / 2}v${HEAD}z` }),
-  ];
-}
-
-function arrow(from, to) {
-  const [x0, y0, x1, y1] = [from.left + from.width / 2, from.top, to.left + to.width / 2, to.top + to.height];
-  const isUp = y1 < y0;
-  const [begin, end] = isUp ? [y0 - GAP, y1 + GAP] : [from.top + from.height + GAP, to.top - GAP];
-  const turn = isUp ? HEAD : -HEAD;
-  const middle = (begin + end + turn) / 2;
-  return [
-    svg("path", { d: `M${x0} ${begin}C${x0} ${middle} ${x1} ${middle} ${x1} ${end + turn}` }),
-    svg("path", { class: "dv-story-head-of-arrow", d: `M${x1} ${end}l${-HEAD / 2} ${turn}h${HEAD}z` }),
+    svg("path", { d: `M${at(begin, one)}C${at(middle, one)} ${at(middle, other)} ${at(end + turn, other)}` }),
+    svg("path", { class: "dv-story-head-of-arrow", d: `M${at(end, other)}l${at(turn, -HEAD / 2)}l${at(0, HEAD)}z` }),
   ];
 }
 
@@ -78,7 +71,7 @@ export function createMotion(air, isStill) {
     // A token on its way from a node to its place, which is seen when it has come.
     fly(from, to) {
       const [there, here] = [from, to].map((node) => inAir(boxOf(node)));
-      if (isStill) return arrows.append(...(to instanceof SVGElement ? arrowAside : arrow)(there, here));
+      if (isStill) return arrows.append(...arrow(there, here, to instanceof SVGElement));
       const flying = el("span", { class: "dv-flying", "data-source": to.dataset.source ?? "" }, to.textContent.trim());
       Object.assign(flying.style, { left: `${here.left}px`, top: `${here.top}px`, lineHeight: `${here.height}px` });
       air.append(flying);

@@ -7,8 +7,7 @@ import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
 import { createCharts } from "./charts.js";
 import { createFlights } from "./looks.js";
-import { advancePlay, beatOf, createActions } from "./player.js";
-import { createTransport } from "./transport.js";
+import { advancePlay, beatOf, createActions, createTransport } from "./player.js";
 import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage, createHelp } from "./help.js";
 import { createOrigin } from "./origin.js";
@@ -22,16 +21,6 @@ import { el } from "./dom.js";
 const EVENTS_AT_ONCE = 100;
 // A run may compute on the processor that draws: while it goes on, so many milliseconds pass between two drawings.
 const DRAWING_MS = 60;
-
-function createHover(parts) {
-  let current = -1;
-  return (position) => {
-    if (position === current) return;
-    for (const part of parts()) part.highlight?.(current, false);
-    current = position;
-    if (position >= 0) for (const part of parts()) part.highlight?.(position, true);
-  };
-}
 
 function writeAttributes(root, state, { isOn, isWaiting }) {
   Object.assign(root.dataset, {
@@ -87,7 +76,14 @@ export function mount(root, feed, options = {}) {
     frames.ask();
   });
   const actions = createActions(state, frames.ask, showAll);
-  const context = { state, actions, redraw: frames.ask, choose: actions.choose, hover: createHover(() => parts.all) };
+  let pointed = -1;
+  const hover = (position) => {
+    if (position === pointed) return;
+    for (const part of parts.all) part.highlight?.(pointed, false);
+    pointed = position;
+    for (const part of parts.all) part.highlight?.(pointed, true);
+  };
+  const context = { state, actions, redraw: frames.ask, choose: actions.choose, hover };
   const isOn = () => isLive(state) || source.isWaiting();
   const isBusy = () => isOn() || queue.length > 0;
   const parts = createParts(root, context, source, { ...options, isBusy });

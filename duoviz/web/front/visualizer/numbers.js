@@ -42,7 +42,6 @@ const OF_THE_RUN = [
 const OF_THE_ITERATION = [
   ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
 ];
-const VANILLA = "#run-vanilla";
 // Seen at once; the others are behind the fold.
 const FIRST = ["tps", "phi", "tau"];
 const EVERY_METHODS = ["tps", "tau", "ttft", "written", "took"];
@@ -102,8 +101,8 @@ function createGroup(title, entries) {
 export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
-  const runVanilla = () => document.querySelector(VANILLA)?.click();
-  const vanilla = button({ class: "dv-button dv-run-vanilla" }, runVanilla, "Run the large model alone, to compare");
+  const runner = () => document.getElementById("run-vanilla");
+  const vanilla = button({ class: "dv-button dv-run-vanilla" }, () => runner().click(), "Run the large model alone, to compare");
   run.row.append(vanilla);
   return {
     node: section("numbers", "Numbers", run.node, iteration.node),
@@ -113,7 +112,7 @@ export function createNumbers({ state }) {
       const numbers = runNumbers(state);
       run.draw(numbers, state.header);
       // A race has its own vanilla.
-      vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !document.querySelector(VANILLA);
+      vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);
     },
   };

@@ -2,9 +2,8 @@
 
 import { readTrace } from "./check.js";
 import { traceOf } from "./export.js";
-import { SLOWLY } from "./pace.js";
 import { mostTelling, wantsNoMotion } from "./player.js";
-import { eventsOf } from "./state.js";
+import { eventsOf, SLOWLY } from "./state.js";
 
 const CUT_OFF = "The page was reloaded during the run; the earlier part is kept.";
 const NOT_BEGUN = "The page was reloaded before your next run began; this is the one before.";

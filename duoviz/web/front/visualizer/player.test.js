@@ -6,8 +6,7 @@ import { endedState, endingAt, headerOf, iterationOf, near, stateOf } from "../t
 import {
   advancePlay, beatOf, createActions, isLeaving, isMoving, mostTelling, sendingOf, speedsOf, writtenUpTo,
 } from "./player.js";
-import { PACES, paceOfRuns, SLOWLY } from "./pace.js";
-import { applyEvent, beginAt } from "./state.js";
+import { applyEvent, beginAt, paceOfRuns, PACES, SLOWLY } from "./state.js";
 
 // They take one second, one, and two.
 const THREE = endingAt(1, 2, 4);

@@ -36,18 +36,14 @@ function listChances(nodes) {
   return named.length ? `${named.join(", ")}${nodes.length > named.length ? ", …" : ""}` : "";
 }
 
-// Older traces do not say how long the end of the text was that occurs elsewhere.
-function matchedWords(matched) {
-  if (!matched) return "The end of the text";
-  return `The last ${matched.tokens === 1 ? "token" : `${matched.tokens} tokens`}, ${quote(matched.text, LONGEST_END)},`;
-}
-
 // A method's own words. The places in them: {end}, {chances}, {tokens:one|many} and {branches:one|many}, # being the
 // number.
 function proposedWords(words, { matched }, proposals) {
   const numbered = (number) => (one = "", many = "") => (number === 1 ? one : many).replace("#", number);
+  // Older traces do not say how long the end of the text was that occurs elsewhere.
+  const end = matched ? `The last ${matched.tokens === 1 ? "token" : `${matched.tokens} tokens`}, ${quote(matched.text, LONGEST_END)},` : "The end of the text";
   const places = new Map([
-    ["end", () => matchedWords(matched)], ["chances", () => listChances(proposals)],
+    ["end", () => end], ["chances", () => listChances(proposals)],
     ["tokens", numbered(proposals.length)], ["branches", numbered(branchesOf(proposals))],
   ]);
   return words.replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (_, name, one, many) => places.get(name)?.(one, many) ?? "");
@@ -63,18 +59,15 @@ function startedWords(iteration) {
   return `The draft started ${count(starts.length, "sequence")}${chances && ` (${chances})`}${fate}`;
 }
 
-function nothingWords(iteration, { header, before, end, last }) {
-  const isFull = header.settings.max_new_tokens - before === 1 || (last && end?.stopped === "context");
-  return isFull ? "There was room for only one token" : aboutOf(header).nothing;
-}
-
-function draftingWords(iteration, about) {
-  const { parallel, proposers, verified } = aboutOf(about.header);
+function draftingWords(iteration, { header, before, end, last }) {
+  const { parallel, proposers, verified, nothing } = aboutOf(header);
   const proposals = proposalsOf(iteration);
   if (iteration.mode === "alone") return "Guesses are rarely right here, so none is checked";
   if (parallel) return startedWords(iteration);
   if (proposals.length) return proposedWords(verified, iteration, proposals);
-  return proposers.length && iteration.index ? nothingWords(iteration, about) : "";
+  if (!proposers.length || !iteration.index) return "";
+  const isFull = header.settings.max_new_tokens - before === 1 || (last && end?.stopped === "context");
+  return isFull ? "There was room for only one token" : nothing;
 }
 
 function startWords({ start }, { can_overlap }) {

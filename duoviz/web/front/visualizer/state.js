@@ -1,7 +1,23 @@
 // What the page knows of a run, and what each event adds to it.
 
 import { aboutOf } from "./methods.js";
-import { A_SECOND_EACH } from "./pace.js";
+import { remember, remembered } from "./remembered.js";
+
+// How a run is watched while it goes on: so slowly that each iteration can be followed, in so many seconds whatever it
+// took, or as fast as it comes.
+export const SLOWLY = "3 s";
+const A_SECOND_EACH = "1 s";
+export const PACES = { [SLOWLY]: 3, [A_SECOND_EACH]: 1 };
+
+const [KEPT, LIVE] = ["duoviz pace", "live"];
+
+// pace: one of PACES, null to follow.
+export const keepPace = (pace) => remember(KEPT, pace ?? LIVE);
+
+export function paceOfRuns() {
+  const kept = remembered(KEPT);
+  return kept === LIVE ? null : kept in PACES ? kept : SLOWLY;
+}
 
 export function firstSo(end, isSo) {
   let [low, high] = [0, end];
@@ -82,7 +98,7 @@ export function addToRun(run, event) {
 // that has not begun, which the message is about; `pace`: the speed at which it is played while it goes on, null where
 // it is followed as fast as it comes.
 export const emptyState = () => ({
-  ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], tails: [], shown: -1, follow: true,
+  ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], shown: -1, follow: true,
   playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null,
   hold: null, asked: null, pace: null,
 });
@@ -90,7 +106,11 @@ export const emptyState = () => ({
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
 export const isLive = (state) => state.phase === "running" && !state.file;
 
-export const tokensBefore = (state, position) => state.totals[position - 1]?.tokens ?? 0;
+// The end of the text before an iteration, from the prompt on.
+export function textBefore({ header, iterations }, position) {
+  const tokens = iterations.slice(0, position).flatMap(({ committed }) => committed);
+  return `${header.prompt}\n${tokens.map(({ text }) => text).join("")}`.slice(-80);
+}
 
 // Whether the draft's candidates have a place: not in another engine's trace, which does not tell of them.
 export const tellsCandidates = (state) => (
@@ -111,17 +131,6 @@ function sumUp(state, iteration) {
   const { target, draft } = iteration;
   state.lanes.target.push({ start: target.start, end: target.end, size: target.rows, position });
   state.lanes.draft.push(...draft.map(({ start, end, tokens: size }) => ({ start, end, size, position })));
-  const text = iteration.committed.map((token) => token.text).join("");
-  const tail = state.tails.at(-1) ?? `${state.header?.prompt ?? ""}\n`.slice(-80);
-  if (!state.tails.length) state.tails.push(tail);
-  state.tails.push((tail + text).slice(-80));
-}
-
-function setConnection(state, lost) {
-  const kept = state.iterations.length > 0;
-  if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; the earlier part is kept.` : `${LOST}.` });
-  else if (state.phase === "waiting") state.message = lost ? `${LOST}.` : "";
-  else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
 }
 
 const CHANGES = {
@@ -155,7 +164,12 @@ const CHANGES = {
     if (CUT.includes(end?.stopped)) state.playing = false;
   },
   error: (state, { message }) => Object.assign(state, { phase: "error", message, playing: false }),
-  connection: (state, { lost }) => setConnection(state, lost),
+  connection(state, { lost }) {
+    const kept = state.iterations.length > 0;
+    if (lost && isLive(state)) Object.assign(state, { phase: "lost", message: kept ? `${LOST}; the earlier part is kept.` : `${LOST}.` });
+    else if (state.phase === "waiting") state.message = lost ? `${LOST}.` : "";
+    else if (!lost && state.phase === "lost") Object.assign(state, { phase: "running", message: kept ? "Running." : "" });
+  },
   hold: (state, { iteration }) => { state.hold = iteration; },
   play(state, { speed }) {
     beginAt(state, state.shown);

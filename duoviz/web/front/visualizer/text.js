@@ -6,14 +6,6 @@ import { originOf } from "./methods.js";
 import { nodesOf } from "./sentence.js";
 import { writtenUpTo } from "./player.js";
 
-// Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
-function fillToken(span, text) {
-  text.split("\n").forEach((line, position) => {
-    if (position) span.append(el("i", { class: "dv-newline", "aria-hidden": "true" }), "\n");
-    if (line) span.append(line);
-  });
-}
-
 function tokenSpan(token, position, node, header) {
   const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
@@ -22,7 +14,11 @@ function tokenSpan(token, position, node, header) {
   if (known(token.gap)) facts.push(`${fixed(token.gap, 2)} logits ahead of the next best`);
   const span = el("span", { class: "dv-token", "data-iteration": position, "data-source": token.source, title: facts.join(" · ") });
   if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(token.text)) span.classList.add("dv-isolated");
-  fillToken(span, token.text);
+  // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
+  token.text.split("\n").forEach((line, at) => {
+    if (at) span.append(el("i", { class: "dv-newline", "aria-hidden": "true" }), "\n");
+    if (line) span.append(line);
+  });
   return span;
 }
 

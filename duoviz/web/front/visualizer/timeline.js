@@ -271,10 +271,6 @@ export function createTimeline({ state, choose, redraw, hover }) {
     highlight: (position, on) => layer.querySelectorAll(`.dv-bar[data-iteration="${position}"]`).forEach((bar) => bar.classList.toggle("dv-lit", on)),
     draw() {
       node.hidden = !isTimed(state.header);
-      if (!state.iterations.length) {
-        [layer, labels].forEach((part) => part.replaceChildren());
-        lent.setAttribute("d", "");
-      }
       if (!state.iterations.length || !width || node.hidden) return;
       const place = `${state.epoch} ${state.shown} ${state.follow} ${view.auto} ${isPaced(state) && state.moment !== null}`;
       if (place !== followed) view.follow();

@@ -3,12 +3,13 @@
 import { createCandidates } from "./candidates.js";
 import { el, isPresented, section, setAttributes, setText, svg, watchSize, zoomOf } from "./dom.js";
 import { onKeys } from "./keys.js";
-import { COLUMN_GAP, countLabel, edgeLine, fillLines, placeItems, treeItems } from "./layout.js";
-import { createLooks, createMoves } from "./looks.js";
+import { COLUMN_GAP, countLabel, edgeLine, placeItems, treeItems } from "./layout.js";
+import { createLooks } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown } from "./moments.js";
 import { proposalsOf } from "./sentence.js";
 import { isLeaving, isMoving, isPaced } from "./player.js";
+import { textBefore } from "./state.js";
 import { count, fixed, known, MARKS, percent, quote } from "./words.js";
 
 const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
@@ -129,18 +130,10 @@ function scrollToResult(box, { items }, scale) {
   box.scrollTop = Math.max(0, y - box.clientHeight);
 }
 
-function createBox(drawing, goTo) {
-  const label = "Tree of proposed tokens: W and S step through the tokens, A and D scroll sideways, the arrows up and down";
-  const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
-  const scroll = (by) => { box.scrollLeft += by; };
-  onKeys(box, { w: () => goTo(-1), s: () => goTo(1), a: () => scroll(-KEY_SCROLL), d: () => scroll(KEY_SCROLL) });
-  return box;
-}
-
 // most, least: the scales between which it is fitted into the box. What would be folded below many rows, out of sight,
 // goes on to the right.
 function fitTree(tree, iteration, header, { box, most, least }) {
-  const folded = (room) => placeItems(tree, (widths) => fillLines(widths, room), ROWS);
+  const folded = (room) => placeItems(tree, room, ROWS);
   const scale = Math.max(Math.min(least, most), Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP)));
   const isHigh = box.width > NARROW && scale * (tree.rows + 1) * ROWS > box.height;
   const room = tree.windowRow === null && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
@@ -163,13 +156,17 @@ function drawNodes(drawing, { items }, iteration, { captions, places, width, sca
 function createForest({ state, redraw }) {
   const drawing = svg("svg", { class: "dv-tree-drawing", role: "img" });
   const pointing = createPointing(drawing);
-  const box = createBox(drawing, (by) => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
-  const [looks, move, reach] = [createLooks(drawing), createMoves(drawing), createReach(box)];
+  const label = "Tree of proposed tokens: W and S step through the tokens, A and D scroll sideways, the arrows up and down";
+  const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
+  const goTo = (by) => () => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const scrollBy = (by) => () => { box.scrollLeft += by; };
+  onKeys(box, { w: goTo(-1), s: goTo(1), a: scrollBy(-KEY_SCROLL), d: scrollBy(KEY_SCROLL) });
+  const [looks, reach] = [createLooks(drawing), createReach(box)];
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
   let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
   const drawTree = (iteration, at) => {
-    const tree = treeItems(iteration, state.tails[at]);
+    const tree = treeItems(iteration, textBefore(state, at));
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
     const readable = LEAST_SCALE / (isPresented() ? 1 : zoomOf(box));
     const fitted = fitTree(tree, iteration, state.header, { box: size, most: least, least: readable });
@@ -177,8 +174,7 @@ function createForest({ state, redraw }) {
     drawNodes(drawing, tree, iteration, fitted, state.header);
     reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`);
     pointing.begin();
-    looks.begin(tree.items, iteration, state.header);
-    move(tree.items, iteration, !isMoving(state) || isPaced(state));
+    looks.begin(tree.items, iteration, state.header, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
     scroll = () => scrollToResult(box, tree, fitted.scale);
   };

@@ -1,4 +1,4 @@
-// Test of json.js: duoviz's schemas ask no more than is checked; tests/web/front holds what the page refuses to what
+// Test of check.js: duoviz's schemas ask no more than is checked; tests/web/front holds what the page refuses to what
 // Python refuses.
 
 import assert from "node:assert/strict";
