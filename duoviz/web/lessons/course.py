@@ -88,9 +88,7 @@ def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons:
     with located(file, 1):
         if not (fields := re.fullmatch(r"---\n(.*)\n---\s*", front, re.DOTALL)) or not parts:
             raise Mistake('a lesson begins with a line "---", its fields, another "---", and then pages, "## TITLE"')
-        about = fields_in(fields[1], FRONT_FIELDS)
-        if missing := next((field for field in NEEDED if field not in about), None):
-            raise Mistake(f'the field "{missing}" is missing')
+        about = fields_in(fields[1], FRONT_FIELDS, NEEDED)
         facts = facts.of(about["trace"])
         prompt: str = about.get("prompt") or facts.trace["header"]["prompt"]
         live = live_link(about["live"], prompt) if "live" in about else None
@@ -118,6 +116,6 @@ def live_link(chosen: str, prompt: str) -> str:
     try:
         runs.check_method(values.get("method"))
         Settings(**{name: yaml.safe_load(text) for name, text in values.items() if name != "method"})
-    except UserError as error:
-        raise Mistake(f"live: {str(error).removesuffix('.')}") from None
+    except (UserError, yaml.YAMLError) as error:
+        raise Mistake(f"live: {str(error).splitlines()[0].removesuffix('.')}") from None
     return "#tab=live&" + urlencode(values | {"prompt": prompt, "autoplay": "true"}, safe="", quote_via=quote)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.figures import FIGURES
 from duoviz.web.lessons.iterations import FIGURE_MARKS, MARKS, PARTS, find, matching
-from duoviz.web.lessons.text import Mistake, Term, headed, markdown, one_of, page_of, value_of
+from duoviz.web.lessons.text import Mistake, Term, fields_in, headed, markdown, one_of, page_of, value_of
 
 PAGE_FIELDS = ("at", "until", "trace", "highlight", "figure")
 BEATS = ("guess", "verdict")
@@ -31,7 +31,8 @@ def read_page(part: str, facts: Facts, terms: list[Term], lessons: Collection[st
     Raises Mistake.
     """
     told, _, asked = part.partition(f"\n{QUESTION}")
-    title, fields, text = headed(told, PAGE_FIELDS)
+    title, lines, text = headed(told)
+    fields = fields_in(lines, PAGE_FIELDS)
     until, figure = fields.get("until", "verdict"), fields.get("figure")
     one_of(until, BEATS, f'an iteration is not shown until its "{until}"')
     facts = facts.of(fields["trace"]) if "trace" in fields else facts
@@ -68,12 +69,10 @@ def lights(highlight: str, at: int) -> dict:
 
 def question(asked: str, iterations: list[dict], page: dict) -> dict:
     """The page's question: its kind, its text, and what its kind asks for."""
-    kind = asked.partition("\n")[0].strip()
+    kind, lines, text = headed(asked)
     one_of(kind, QUESTION_FIELDS, f'there is no question of the kind "{kind}"')
-    _, fields, text = headed(asked, QUESTION_FIELDS[kind])
-    missing = [name for name in QUESTION_FIELDS[kind] if name not in fields]
-    if missing and (fields or kind != "choose"):
-        raise Mistake(f'the question\'s field "{missing[0]}" is missing')
+    known = QUESTION_FIELDS[kind]
+    fields = fields_in(lines, known, known if lines or kind != "choose" else ())
     told, *answers = re.split("^(?=- )", text, maxsplit=1, flags=re.MULTILINE) if kind == "choose" else [text]
     data: dict = {"kind": kind, "text": markdown.render(told, page)}
     reasons = {name: markdown.renderInline(fields[name], page) for name in REASONS if name in fields}
@@ -84,9 +83,9 @@ def question(asked: str, iterations: list[dict], page: dict) -> dict:
         data["answer"] = matching(fields["answer"], iterations)
     elif kind == "click":
         # The reader clicks what can be highlighted in a part, or a mark of the figure.
-        known, name = MARKS | FIGURE_MARKS, fields["answer"]
-        one_of(name, known, f'"{name}" cannot be clicked')
-        data |= {"answer": known[name].selector, "choices": known[name].choices, "part": PARTS.get(known[name].part)}
+        marks, name = MARKS | FIGURE_MARKS, fields["answer"]
+        one_of(name, marks, f'"{name}" cannot be clicked')
+        data |= {"answer": marks[name].selector, "choices": marks[name].choices, "part": PARTS.get(marks[name].part)}
     else:
         # The reader types a number, or drags the figure's slider; within: which share of the answer it may be off. A
         # text, which is no number, cannot be added to one.
@@ -105,7 +104,7 @@ def options(text: str, answer: str | None, reasons: dict[str, str], page: dict) 
             "a question to choose needs two answers, of which one is the `answer` or marked [x], and reasons "
             "indented under each"
         )
-    no_terms = page | {"finder": None}
+    no_terms = page | {"terms": None}
     return [
         {
             "html": markdown.renderInline(said, no_terms), "right": right,

@@ -1,7 +1,7 @@
 """A lesson's text: its file in parts, Markdown as HTML with its figures, links and terms."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from html import escape
@@ -47,7 +47,7 @@ def parts_of(file: Path) -> list[tuple[int, str]]:
     return [(1 + text.count("\n", 0, begin), text[begin:end]) for begin, end in pairwise(places)]
 
 
-def fields_in(lines: str, known: Collection[str]) -> dict[str, str]:
+def fields_in(lines: str, known: Collection[str], needed: Collection[str] = ()) -> dict[str, str]:
     """Lines `NAME: VALUE`. Raises Mistake."""
     fields: dict[str, str] = {}
     for line in lines.splitlines():
@@ -56,14 +56,16 @@ def fields_in(lines: str, known: Collection[str]) -> dict[str, str]:
             raise Mistake(f'"{line}" is not a field; a field is a name, ": " and its value')
         one_of(name, known, f'there is no field "{name}" here')
         fields[name] = value
+    if missing := [name for name in needed if name not in fields]:
+        raise Mistake(f'the field "{missing[0]}" is missing')
     return fields
 
 
-def headed(part: str, known: Collection[str]) -> tuple[str, dict[str, str], str]:
-    """A part's heading, the fields directly under it, and the text after the first empty line. Raises Mistake."""
+def headed(part: str) -> tuple[str, str, str]:
+    """A part's heading, the lines of fields directly under it, and the text after the first empty line."""
     top, _, text = part.partition("\n\n")
-    heading, _, fields = top.partition("\n")
-    return heading.strip(), fields_in(fields, known), text
+    heading, _, lines = top.partition("\n")
+    return heading.strip(), lines, text
 
 
 def seconds(value: float) -> str:
@@ -139,29 +141,27 @@ def read_glossary(file: Path) -> list[Term]:
     return terms
 
 
-class Finder:
-    """Marks the terms in one page's text: each where it stands first."""
+def term_finder(terms: list[Term]) -> Callable[[str], str]:
+    """A function that gives one page's texts as HTML, in which each term is a button where it first stands.
 
-    def __init__(self, terms: list[Term]):
-        # k, γ and capitals are found as they are (REST is not the rest), others in either case.
-        named = {form if is_exact(form) else form.lower(): term.forms[0] for term in terms for form in term.forms}
-        forms = sorted(named, key=len, reverse=True)
-        choices = [re.escape(form) if is_exact(form) else f"(?i:{re.escape(form)})" for form in forms]
-        # Without terms, what never matches.
-        self.pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(choices) or '(?!)'})(?![\w-])")
-        self.named, self.seen = named, set[str]()
+    A real button would stand apart from a comma.
+    """
+    # k, γ and capitals are found as they are (REST is not the rest), others in either case.
+    named = {form if is_exact(form) else form.lower(): term.forms[0] for term in terms for form in term.forms}
+    forms = [re.escape(form) if is_exact(form) else f"(?i:{re.escape(form)})" for form in sorted(named, key=len)[::-1]]
+    # Without terms, what never matches.
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(forms) or '(?!)'})(?![\w-])")
+    seen = set()
 
-    def mark(self, text: str) -> str:
-        """HTML of a text, in which each term's first place is a button; a real one would stand apart from a comma."""
-        return self.pattern.sub(self.term, escape(text))
-
-    def term(self, match: re.Match) -> str:
-        name = self.named.get(match[0]) or self.named[match[0].lower()]
-        if name in self.seen:
+    def mark(match: re.Match) -> str:
+        name = named.get(match[0]) or named[match[0].lower()]
+        if name in seen:
             return match[0]
-        self.seen.add(name)
+        seen.add(name)
         about = 'class="dl-term" role="button" tabindex="0" aria-expanded="false" title="What this means"'
         return f'<span {about} data-term="{escape(name)}">{match[0]}</span>'
+
+    return lambda text: pattern.sub(mark, escape(text))
 
 
 def is_exact(form: str) -> bool:
@@ -189,7 +189,7 @@ def address_of(to: str, lessons: Collection[str]) -> str:
 def text_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
     """Terms are marked only in plain text: no button may stand in a link."""
     text = tokens[index]
-    return page["finder"].mark(text.content) if page.get("finder") and not text.level else escape(text.content)
+    return page["terms"](text.content) if page.get("terms") and not text.level else escape(text.content)
 
 
 def link_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
@@ -223,4 +223,4 @@ for kind, html in (("text", text_html), ("link_open", link_html), ("figure", fig
 
 def page_of(names: Mapping[str, Any], terms: list[Term], lessons: Collection[str]) -> dict:
     """What `markdown` needs to draw a page's texts: what expressions may name, and to which lessons links may lead."""
-    return {"names": names, "finder": Finder(terms), "lessons": lessons}
+    return {"names": names, "terms": term_finder(terms), "lessons": lessons}

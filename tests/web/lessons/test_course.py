@@ -7,7 +7,7 @@ import pytest
 
 from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
-from duoviz.web.lessons.text import Finder, Mistake, Term, read_glossary
+from duoviz.web.lessons.text import Mistake, Term, read_glossary, term_finder
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace()}
@@ -87,9 +87,9 @@ def test_a_lesson_takes_as_long_as_its_words_and_its_question(tmp_path, words, a
 def test_a_term_is_marked_where_it_first_stands_on_a_page(tmp_path):
     text = page(tmp_path, "\n[k](tab:lab) A draft model drafts. Kept k, K and a DRAFT; draft-like.\n")["text"]
     assert terms(text) == [("draft", "draft model"), ("k", "k")]
-    both = Finder([Term(("REST",), ""), Term(("the end", "draft"), "")])
-    assert terms(both.mark("The rest of DRAFT, REST and THE END.")) == [("the end", "DRAFT"), ("REST", "REST")]
-    assert Finder([]).mark("draft <") == "draft &lt;"
+    both = term_finder([Term(("REST",), ""), Term(("the end", "draft"), "")])
+    assert terms(both("The rest of DRAFT, REST and THE END.")) == [("the end", "DRAFT"), ("REST", "REST")]
+    assert term_finder([])("draft <") == "draft &lt;"
 
 
 def test_a_page_without_at_shows_the_end_and_one_may_name_its_own_trace(tmp_path):
@@ -168,13 +168,13 @@ PAGES = [
     *((f"\n[x]({to})\n", f'the link "{to}" leads nowhere') for to in ("http://y.z", "tab:none", "game:none")),
     (Q + "guess\n\nx?\n", 'there is no question of the kind "guess": choose one of choose'),
     (Q + "step\nanswer: first hit\n" + SAID + "\nx?\n", '"first hit" cannot be computed'),
-    (Q + "step\n" + SAID + "\nx?\n", 'the question\'s field "answer" is missing'),
+    (Q + "step\n" + SAID + "\nx?\n", 'the field "answer" is missing'),
     (Q + "click\nanswer: leaf\n" + SAID + "\nx?\n", '"leaf" cannot be clicked'),
     (Q + "number\nanswer: prompt\nwithin: 1\n" + HIGH + "\nx?\n", "unsupported operand"),
     (Q + "choose\n\nx?\n\n- [x] One\n  y\n", "needs two answers"),
     (Q + "choose\n\nx?\n\n- [x] One\n  y\n- [ ] Two\n", "reasons indented under each"),
     (Q + "choose\n\nx?\n\n- [ ] One\n  y\n- [ ] Two\n  z\n", "the `answer` or marked [x]"),
-    (Q + "choose\nanswer: One\nright: r\n\nx?\n\n- One\n- Two\n", 'the question\'s field "wrong" is missing'),
+    (Q + "choose\nanswer: One\nright: r\n\nx?\n\n- One\n- Two\n", 'the field "wrong" is missing'),
 ]  # fmt: skip
 # What is changed in the lesson as it should be, into what, and what is said.
 FRONTS = [
@@ -185,6 +185,7 @@ FRONTS = [
     ("title: A lesson", "titel: A lesson", 'there is no field "titel" here: choose one of title'),
     ("summary", "read: [x](http://y.z)\nsummary", 'the link "http://y.z" leads nowhere'),
     ("trace: duodecoding", "trace: magic", 'there is no method "magic"'),
+    ("temperature=0.5", "temperature=[", "live: while parsing a flow node"),
     ("temperature=0.5", "temperature", "live: Temperature: enter 0 (greedy) or a number from 1e-05 to 2.0."),
     ("temperature=0.5", "magic=1", 'live: there is no setting "magic": choose one of method'),
     ("method=speculative", "method=magic", "live: There is no method named 'magic'"),

@@ -62,7 +62,9 @@ export function createStage(fetchTrace) {
       const trace = await load(page.trace);
       if (!trace) traces.delete(page.trace);
       if (mine !== turn) return;
-      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${aboutOf(trace.header).title}.` : "");
+      // Lessons say Vanilla, as the method itself does.
+      const { title } = trace?.header.about ?? aboutOf(trace?.header);
+      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${title}.` : "");
       if (!trace) return;
       if (state.header !== trace.header) eventsOf(trace, page.trace).forEach(send);
       while (mine === turn && !isShown(trace)) await nextFrame();

@@ -27,7 +27,11 @@ const STATUSES = [
   ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
-export const statusesOf = (header) => STATUSES.filter(([name]) => !header || aboutOf(header).statuses.includes(name));
+// Until a draft's guesses are judged they are shown as pending, whatever the method.
+export function statusesOf(header) {
+  const { statuses, draft } = aboutOf(header);
+  return STATUSES.filter(([name]) => !header || statuses.includes(name) || (draft && name === "pending"));
+}
 
 function legendEntries(header) {
   const { proposers } = aboutOf(header);
