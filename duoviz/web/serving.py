@@ -27,6 +27,7 @@ def launch(demo: gr.Blocks, hardware: Hardware, **options: Any) -> tuple:
     limits, page = hardware.limits, page_of(demo, hardware.endpoints)
     gate = partial(Gate, page=page, tracker=tracker, hosts=hosts, on_space=limits.on_space)
     gradio_internals.introduce(front.card())
+    gradio_internals.watch_no_files()
     options |= {
         "max_threads": limits.bounds.length + bounds.THREADS,
         "state_session_capacity": bounds.SESSIONS,

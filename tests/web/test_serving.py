@@ -111,6 +111,16 @@ def test_on_a_space_a_prompt_of_too_many_tokens_ends_its_run_before_it_is_read(s
     assert "The prompt is too long" in answer and not space.hardware.queue
 
 
+def test_a_space_starts_without_an_error_in_its_log(make_hardware, monkeypatch):
+    failed = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    for name, value in (("SYSTEM", "spaces"), ("SPACE_ID", "someone/duoviz")):
+        monkeypatch.setenv(name, value)
+    with served(make_hardware(on_space=True)):
+        pass
+    assert failed == []
+
+
 def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
     # Who were to keep a connection open for a heartbeat would hold one for ever.
     assert page.demo.config["connect_heartbeat"] is False

@@ -26,6 +26,20 @@ export function nodesOf({ checked, drafted, committed }) {
   });
 }
 
+// For whoever does not see the tree: each token with what became of it, and what it follows where that is not the one
+// named before it.
+function listWords(nodes) {
+  const fateOf = ({ status }) => (status === "correction" ? "written by the large model" : status);
+  const beginning = ({ parent }, at) => (
+    parent === at - 1 ? "" : ` after ${parent < 0 ? "the text before" : quote(nodes[parent].text)}`);
+  return nodes.map((node, at) => `${quote(node.text)} ${fateOf(node)}${beginning(node, at)}`).join(", ");
+}
+
+export function treeWords({ index, checked, drafted }) {
+  const lists = [["Checked", checked], ["Guessed meanwhile", drafted]].filter(([, nodes]) => nodes.length);
+  return [`Tree of iteration ${index}`, ...lists.map(([name, nodes]) => `${name}: ${listWords(nodes)}`)].join(". ");
+}
+
 function branchesOf(proposals) {
   const parents = new Set(proposals.map(({ parent }) => parent));
   return proposals.filter((_, index) => !parents.has(index)).length;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { headerOf, iterationOf, nodeOf, ownNode, recordings, tokenOf } from "../testing.js";
 import { MEANINGS, placesToExplain } from "./meanings.js";
-import { meanwhile, nodesOf, note, sentence } from "./sentence.js";
+import { meanwhile, nodesOf, note, sentence, treeWords } from "./sentence.js";
 
 const MOST_WORDS = 20;
 const own = ownNode("own");
@@ -22,6 +22,15 @@ function assertSaid(cases) {
     assert.equal(sentence(iteration), words);
   }
 }
+
+test("a tree as a list", () => {
+  const sibling = { ...wrong(" b"), parent: -1 };
+  const iteration = iterationOf({ index: 4, checked: [...chain({ ...a, status: "accepted" }, own), sibling], drafted: [] });
+  assert.equal(treeWords(iteration),
+    `Tree of iteration 4. Checked: "a" accepted, "own" written by the large model, "b" rejected after the text before`);
+  assert.equal(treeWords(iterationOf({ index: 5, checked: [], drafted: chain(begun("c"), begun("d")) })),
+    `Tree of iteration 5. Guessed meanwhile: "c" discarded, "d" discarded`);
+});
 
 test("the target's token where no guess was checked", () => assertSaid([
   [[own], [], {}, `The large model wrote "own".`],

@@ -7,7 +7,7 @@ import { COLUMN_GAP, countLabel, edgeLine, placeItems, treeItems } from "./layou
 import { createLooks } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown } from "./moments.js";
-import { proposalsOf } from "./sentence.js";
+import { proposalsOf, treeWords } from "./sentence.js";
 import { isLeaving, isMoving, isPaced } from "./player.js";
 import { textBefore } from "./state.js";
 import { count, fixed, known, MARKS, percent, quote } from "./words.js";
@@ -146,7 +146,7 @@ function fitTree(tree, iteration, header, { box, most, least }) {
 function drawNodes(drawing, { items }, iteration, { captions, places, width, scale }, header) {
   setAttributes(drawing, {
     viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
-    "aria-label": `Tree of iteration ${iteration.index}`,
+    "aria-label": treeWords(iteration),
   });
   const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
   const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
