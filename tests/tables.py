@@ -2,10 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import product
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -81,32 +79,25 @@ def table_engine() -> Engine:
     return engine
 
 
+def warped(logits: Tensor, *, temperature: float, top_k: int, top_p: float) -> Tensor:
+    """The distributions [.., vocab] that transformers draws from."""
+    # Not all that use a table need it.
+    from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+    made = TemperatureLogitsWarper(temperature)(None, logits)
+    made = TopKLogitsWarper(top_k)(None, made) if top_k else made
+    return (TopPLogitsWarper(top_p)(None, made) if top_p < 1 else made).softmax(-1)
+
+
 def exact_distribution(settings: Settings, length: int) -> dict[tuple[int, ...], float]:
-    """The probability of all that may follow FIRST; the filters written out independently of the project's."""
-    logits = target_table().numpy()
-
-    @cache
-    def one_step(before: int, last: int) -> np.ndarray:
-        p = np.exp(logits[before, last] / settings.temperature)
-        order = np.argsort(-p)
-        p /= p.sum()
-        if settings.top_k:
-            p[order[settings.top_k :]] = 0
-            p /= p.sum()
-        if settings.top_p < 1:
-            reached = 0.0
-            for token in order:
-                if reached >= settings.top_p:
-                    p[token] = 0
-                reached += p[token]
-            p /= p.sum()
-        return p
-
+    """The probability of all that may follow FIRST."""
+    filters = {name: getattr(settings, name) for name in ("temperature", "top_k", "top_p")}
+    p = warped(target_table().flatten(0, 1), **filters).view(VOCABULARY, VOCABULARY, VOCABULARY).numpy()
     result = {}
     for path in product(range(VOCABULARY), repeat=length):
         text, probability = [*PROMPT, FIRST], 1.0
         for token in path:
-            probability *= one_step(*text[-2:])[token]
+            probability *= p[*text[-2:], token]
             text.append(token)
         result[path] = probability
     return result

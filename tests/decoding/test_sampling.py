@@ -4,12 +4,11 @@ from collections import Counter
 
 import pytest
 import torch
-from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from duoviz.decoding.rounding import LARGEST_DELTA
 from duoviz.decoding.sampling import RejectionNoise, Sampling, TargetRow, filtered, noise, scores, tempered
 from duoviz.decoding.settings import MIN_TEMPERATURE
-from tests.tables import chi_square
+from tests.tables import chi_square, warped
 
 
 def draw(logits, position, sampling):
@@ -21,13 +20,9 @@ LOGITS = 2 * torch.randn(3, 300, generator=torch.Generator().manual_seed(0), dty
 
 @pytest.mark.parametrize("temperature, top_k, top_p", [(0.7, 0, 1.0), (1.3, 20, 1.0), (1.0, 0, 0.8), (0.7, 40, 0.9)])
 def test_distribution_is_the_one_transformers_draws_from(temperature, top_k, top_p):
-    expected = TemperatureLogitsWarper(temperature)(None, LOGITS)
-    if top_k:
-        expected = TopKLogitsWarper(top_k)(None, expected)
-    if top_p < 1:
-        expected = TopPLogitsWarper(top_p)(None, expected)
+    expected = warped(LOGITS, temperature=temperature, top_k=top_k, top_p=top_p)
     ours = filtered(tempered(LOGITS, temperature), top_k=top_k, top_p=top_p)
-    assert torch.allclose(ours, expected.softmax(-1), rtol=0, atol=1e-12)
+    assert torch.allclose(ours, expected, rtol=0, atol=1e-12)
 
 
 def test_a_flat_distribution_needs_more_than_the_first_few_tokens():

@@ -13,7 +13,6 @@ from duoviz.web import results_store
 from tests.e2e.journeys import choose_tab
 from tests.e2e.pages import fits, present, press, saved_by
 from tests.lab.asked import hold_after
-from tests.until import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -135,20 +134,8 @@ def check_presented(page):
     for form in ("#lab-others", "#lab-measure"):
         expect(page.locator(form)).to_be_hidden()
     open_part(page, "time")
-    bar = page.locator("#lab-figure .point path").first
-    expect(bar).to_be_visible()
-    # Plotly draws it anew when it has its width; then what is pointed at is what is meant.
+    expect(page.locator("#lab-figure .point path").first).to_be_visible()
     page.wait_for_function(f"({NOTHING_SCROLLS})()")
-    bar.scroll_into_view_if_needed()
-
-    def pointed():
-        page.mouse.move(1, 1)
-        if box := bar.bounding_box():
-            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.wait_for_timeout(100)
-        return page.locator("#lab-figure .hovertext").count()
-
-    wait_until(pointed)
     present(page, False)
 
 

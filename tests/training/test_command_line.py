@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from duoviz.errors import UserError
-from duoviz.training import fitting
 from duoviz.training.__main__ import main
 
 
@@ -39,17 +37,3 @@ def test_what_is_made_in_training_needs_a_place(command, tmp_path, capsys):
     told = capsys.readouterr().err
     assert told.startswith(f"duoviz: {letter} cannot be written: ") and told.count("\n") == 1
     assert letter.read_text() == "dear"
-
-
-@pytest.mark.parametrize("named", [[], ["--draft", "my-draft"]])
-def test_chances_are_counted_of_the_draft_that_is_named(named, tmp_path, capsys, monkeypatch):
-    asked = []
-
-    def none_there(name, progress):
-        asked.append(name)
-        raise UserError("There is none.")
-
-    monkeypatch.setattr(fitting, "load_pair", none_there)
-    assert main(["chances", *named, "--out", str(tmp_path)]) == 1
-    assert asked == [f"embedded + {(named or ['embedded'])[-1]}"]
-    assert capsys.readouterr().err == "duoviz: There is none.\n"
