@@ -67,6 +67,21 @@ def test_all_that_matters_is_on_one_screen_and_grows_with_it(stage):
     assert sizes == sorted(sizes, key=lambda size: size[2]) and sizes[2][2] > 1.4 * sizes[0][2]
 
 
+def test_the_page_is_as_high_as_the_screen_has_no_foot_and_its_own_letters(stage):
+    stage.set_viewport_size({"width": 1280, "height": 800})
+    settle(stage)
+    assert stage.evaluate("document.documentElement.scrollHeight") <= 800
+    assert stage.locator("footer:visible").count() == 0
+    for menu in stage.locator("#visualizer .dv-menu").all():
+        menu.locator("summary").click()
+        settle(stage)
+        panel = menu.locator(".dv-panel").bounding_box()
+        assert panel["y"] + panel["height"] <= 800
+        menu.locator("summary").click()
+    family = stage.locator(".dv-sentence").evaluate("(node) => getComputedStyle(node).fontFamily")
+    assert family.startswith("Inter")
+
+
 def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(stage):
     root, prompt = stage.locator(":root[data-present]"), stage.locator("#prompt textarea")
     begin, end = [stage.get_by_role("button", name=name, exact=True) for name in ("Present", "End presentation")]
