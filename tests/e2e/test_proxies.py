@@ -18,7 +18,7 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in, saved_by
+from tests.e2e.pages import page_in, press_endless, saved_by
 from tests.e2e.test_share import copy
 from tests.e2e.tiny_site import tiny_site
 
@@ -28,7 +28,7 @@ CONFIG = """
 daemon off; pid nginx.pid; user root;
 events {}
 http {
-  access_log off;
+  access_log off; gzip on; gzip_types *; gzip_proxied any;
   client_body_temp_path 1; proxy_temp_path 2; fastcgi_temp_path 3; scgi_temp_path 4; uwsgi_temp_path 5;
   server { listen ADDRESS; SERVER }
 }
@@ -131,10 +131,14 @@ def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
         faults = listen(page)
         page.goto(f"{origin}{case.below}?view=1")
         # At the root the addresses of all kinds are as without a proxy.
-        for journey in ADDRESSED if case.below else ADDRESSED[:2]:
+        for journey in ADDRESSED if case.below else ADDRESSED[:1]:
             journey(page.main_frame)
         if case.below:
             save_and_load_results(page, tmp_path)
+        else:
+            # What nginx packs it would hold back until the run's end, which does not come.
+            press_endless(page)
+            page.locator("#stop").click()
         assert copy(page).startswith(f"{origin}{case.below}/#tab={'lab' if case.below else 'live'}")
         assert faults == []
         if case.below:

@@ -62,10 +62,11 @@ const toldBy = (text, isCut) => (text ? [{ type: isCut ? "error" : "status", tex
 
 // The events of what was left; where it cannot be shown, as {}, the first of the recordings and what was lost.
 export async function eventsOfLeft(left, recordings) {
-  if (left === null) return [];
+  if (!left) return [];
   const { race, recording, told, clock, speed } = left;
   const at = { type: "clock", clock, speed };
-  if (race && await isWhole(race)) {
+  // A page of an earlier version left no clock.
+  if (race && clock !== undefined && await isWhole(race)) {
     const own = await eventsOfLeft(left.own, recordings);
     return [...own, ...eventsOfRace(race, left), ...toldBy(told, !race.result), at];
   }
