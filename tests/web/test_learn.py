@@ -34,6 +34,9 @@ def test_the_lessons_that_come_along_are_right_for_the_recorded_runs():
     for lesson in course.lessons:
         assert any(page["question"] for page in lesson["pages"]), lesson["name"]
         assert lesson["live"].startswith("#tab=live&method="), lesson["name"]
+    pages = {lesson["name"]: len(lesson["pages"]) for lesson in course.lessons}
+    links = re.findall(r"#tab=learn&amp;lesson=([\w-]+)(?:&amp;page=(\d+))?", str(course.lessons))
+    assert links and all(1 <= int(page or 1) <= pages[name] for name, page in links)
 
 
 def test_the_lessons_figures_do_not_contradict_each_other(monkeypatch):

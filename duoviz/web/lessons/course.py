@@ -4,7 +4,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -49,8 +49,7 @@ def read_course(folder: Path, traces_folder: Path) -> Course:
     facts = Facts(traces, "vanilla", places=read_places(traces_folder, traces))
     terms = (folder / GLOSSARY).is_file() and collect(mistakes, read_glossary, folder / GLOSSARY) or []
     files = [file for file in sorted(folder.glob("*.md")) if file.name not in (ABOUT, GLOSSARY)]
-    names = [re.sub(r"^\d+-", "", file.stem) for file in files]
-    lessons = [collect(mistakes, read_lesson, *each, facts, terms, names) for each in zip(names, files, strict=True)]
+    lessons = [collect(mistakes, read_lesson, file, facts, terms) for file in files]
     for mistake in mistakes:
         log.warning("a mistake in the lessons: %s", mistake)
     glossary = [{"name": term.forms[0], "html": term.html} for term in terms]
@@ -82,8 +81,8 @@ def read_places(folder: Path, traces: dict[str, dict]) -> list[list[dict]]:
     return expected["places"] if expected["text"] == traces["vanilla"]["end"]["text"] else []
 
 
-def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons: Collection[str]) -> dict:
-    """One lesson's data. facts: of any run. lessons: the names of all, for links. Raises Mistake."""
+def read_lesson(file: Path, facts: Facts, terms: list[Term]) -> dict:
+    """One lesson's data. facts: of any run. Raises Mistake."""
     (_, front), *parts = parts_of(file)
     with located(file, 1):
         if not (fields := re.fullmatch(r"---\n(.*)\n---\s*", front, re.DOTALL)) or not parts:
@@ -92,12 +91,13 @@ def read_lesson(name: str, file: Path, facts: Facts, terms: list[Term], lessons:
         facts = facts.of(about["trace"])
         prompt: str = about.get("prompt") or facts.trace["header"]["prompt"]
         live = live_link(about["live"], prompt) if "live" in about else None
-        read = markdown.renderInline(about.get("read", ""), {"lessons": lessons})
+        read = markdown.renderInline(about.get("read", ""))
     pages = []
     for line, part in parts:
         with located(file, line):
-            pages.append(read_page(part, facts, terms, lessons))
+            pages.append(read_page(part, facts, terms))
     told = {field: about.get(field) for field in ("title", "summary", "watch")}
+    name = re.sub(r"^\d+-", "", file.stem)
     return {"name": name, **told, "minutes": minutes_of(pages), "pages": pages, "live": live, "read": read}
 
 

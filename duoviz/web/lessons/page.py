@@ -1,7 +1,6 @@
 """One page of a lesson as data: its iteration found, its texts written, its question made answerable."""
 
 import re
-from collections.abc import Collection
 from dataclasses import replace
 
 from duoviz.web.lessons.facts import Facts
@@ -24,12 +23,8 @@ QUESTION = "### Question: "
 OPTION = re.compile(r"^- (?:\[([ x])\] )?(.+)((?:\n  .+)*)", re.MULTILINE)
 
 
-def read_page(part: str, facts: Facts, terms: list[Term], lessons: Collection[str]) -> dict:
-    """A page's data.
-
-    part: the page as written. facts: of any iteration of the lesson's run. lessons: the names that a link may lead to.
-    Raises Mistake.
-    """
+def read_page(part: str, facts: Facts, terms: list[Term]) -> dict:
+    """A page's data. part: the page as written; facts: of any iteration of the lesson's run. Raises Mistake."""
     told, _, asked = part.partition(f"\n{QUESTION}")
     title, lines, text = headed(told)
     fields = fields_in(lines, PAGE_FIELDS)
@@ -42,7 +37,7 @@ def read_page(part: str, facts: Facts, terms: list[Term], lessons: Collection[st
     facts = replace(facts, iteration=iterations[at]) if "at" in fields else facts
     if figure:
         one_of(figure, FIGURES, f'there is no figure "{figure}"')
-    page = page_of(facts.names, terms, lessons)
+    page = page_of(facts.names, terms)
     return {
         "title": title.removeprefix("## "), "trace": facts.method, "at": at, "until": until,
         **lights(fields.get("highlight", "" if figure else "text, tree"), at),

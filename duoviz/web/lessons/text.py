@@ -15,7 +15,6 @@ from markdown_it.rules_inline import StateInline
 
 from duoviz.errors import UserError
 
-TABS = ("live", "compare", "learn", "lab")
 # The token with which a model ends its answer: it is no text.
 END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
 
@@ -168,23 +167,6 @@ def is_exact(form: str) -> bool:
     return len(form) == 1 or form.isupper()
 
 
-def address_of(to: str, lessons: Collection[str]) -> str:
-    """`lesson:NAME`, `lesson:NAME/PAGE`, `tab:NAME`, `game:SEED` or an https address, as an address. Raises Mistake."""
-    kind, _, name = to.partition(":")
-    lesson, _, number = name.partition("/")
-    if kind == "lesson" and lesson in lessons and (not number or number.isdigit()):
-        return f"#tab=learn&lesson={lesson}&page={number or 1}"
-    if kind == "tab" and name in TABS:
-        return f"#tab={name}"
-    if kind == "game" and name.isdecimal():
-        return f"#tab=learn&draft={name}"
-    if kind == "https":
-        return to
-    raise Mistake(
-        f'the link "{to}" leads nowhere; a link is lesson:NAME, lesson:NAME/PAGE, tab:NAME, game:SEED or https'
-    )
-
-
 # What draws a page's Markdown gets what `page_of` gives.
 def text_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
     """Terms are marked only in plain text: no button may stand in a link."""
@@ -193,7 +175,9 @@ def text_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
 
 
 def link_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
-    to = address_of(tokens[index].attrs["href"], page.get("lessons", ()))
+    to = tokens[index].attrs["href"]
+    if not to.startswith(("#tab=", "https:")):
+        raise Mistake(f'the link "{to}" leads nowhere: a link begins with #tab= or https:')
     return f'<a href="{escape(to)}"{" target=_blank rel=noopener" if to.startswith("https:") else ""}>'
 
 
@@ -221,6 +205,6 @@ for kind, html in (("text", text_html), ("link_open", link_html), ("figure", fig
     markdown.add_render_rule(kind, html)
 
 
-def page_of(names: Mapping[str, Any], terms: list[Term], lessons: Collection[str]) -> dict:
-    """What `markdown` needs to draw a page's texts: what expressions may name, and to which lessons links may lead."""
-    return {"names": names, "terms": term_finder(terms), "lessons": lessons}
+def page_of(names: Mapping[str, Any], terms: list[Term]) -> dict:
+    """What `markdown` needs to draw a page's texts. names: what expressions may name."""
+    return {"names": names, "terms": term_finder(terms)}

@@ -15,8 +15,8 @@ TERMS = [Term(("draft", "drafts", "draft model"), "It guesses."), Term(("k",), "
 FRONT = LESSON.partition("\n## First page")[0]
 
 
-def read(folder, text, names=frozenset({"a-lesson", "b"})):
-    return read_lesson("a-lesson", write_lesson(folder, text), Facts(TRACES, "vanilla"), TERMS, names)
+def read(folder, text):
+    return read_lesson(write_lesson(folder, text), Facts(TRACES, "vanilla"), TERMS)
 
 
 def page(folder, text, front=FRONT):
@@ -59,12 +59,12 @@ def test_a_lesson_as_data(tmp_path):
 
 
 def test_text_is_paragraphs_lists_styles_and_links(tmp_path):
-    text = "One *two* **three** `{a}` {sequences}\nnext [go](lesson:b/2) [lab](tab:lab) [play](game:7)\n\n"
+    text = "One *two* **three** `{a}` {sequences}\nnext [go](#tab=learn&lesson=b&page=2) [lab](#tab=lab) [there](https://x.y)\n\n"
     text += "- a\n- b {tau | fixed(2)}\n"
     assert page(tmp_path, "at: first hit\n\n" + text)["text"] == (
         '<p>One <em>two</em> <strong>three</strong> <code>{a}</code> <span class="dl-value">3</span>\nnext '
         '<a href="#tab=learn&amp;lesson=b&amp;page=2">go</a> <a href="#tab=lab">lab</a> '
-        '<a href="#tab=learn&amp;draft=7">play</a></p>\n'
+        '<a href="https://x.y" target=_blank rel=noopener>there</a></p>\n'
         '<ul>\n<li>a</li>\n<li>b <span class="dl-value">1.20</span></li>\n</ul>\n'
     )
 
@@ -85,7 +85,7 @@ def test_a_lesson_takes_as_long_as_its_words_and_its_question(tmp_path, words, a
 
 
 def test_a_term_is_marked_where_it_first_stands_on_a_page(tmp_path):
-    text = page(tmp_path, "\n[k](tab:lab) A draft model drafts. Kept k, K and a DRAFT; draft-like.\n")["text"]
+    text = page(tmp_path, "\n[k](#tab=lab) A draft model drafts. Kept k, K and a DRAFT; draft-like.\n")["text"]
     assert terms(text) == [("draft", "draft model"), ("k", "k")]
     both = term_finder([Term(("REST",), ""), Term(("the end", "draft"), "")])
     assert terms(both("The rest of DRAFT, REST and THE END.")) == [("the end", "DRAFT"), ("REST", "REST")]
@@ -165,7 +165,7 @@ PAGES = [
     ("figure: coupled draws\n\nx\n", "both models' probabilities are not recorded"),
     ("\nx\ny {magic}\n", "\"magic\" cannot be computed: 'magic' is undefined"),
     ("\n{tps +}\n", '"tps +" cannot be computed: unexpected'),
-    *((f"\n[x]({to})\n", f'the link "{to}" leads nowhere') for to in ("http://y.z", "tab:none", "game:none")),
+    *((f"\n[x]({to})\n", f'the link "{to}" leads nowhere') for to in ("http://y.z", "lesson:b")),
     (Q + "guess\n\nx?\n", 'there is no question of the kind "guess": choose one of choose'),
     (Q + "step\nanswer: first hit\n" + SAID + "\nx?\n", '"first hit" cannot be computed'),
     (Q + "step\n" + SAID + "\nx?\n", 'the field "answer" is missing'),

@@ -17,7 +17,7 @@ def facts(at=None, method="duodecoding", traces=TRACES):
 
 
 def value(of, expression):
-    return unescape(re.sub("<.*?>", "", markdown.renderInline(f"{{{expression}}}", page_of(of.names, [], ()))))
+    return unescape(re.sub("<.*?>", "", markdown.renderInline(f"{{{expression}}}", page_of(of.names, []))))
 
 
 def values(of, *expressions):
