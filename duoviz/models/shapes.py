@@ -15,7 +15,8 @@ are the capitals, D a multiple of d, and r = H / h.
 What is met by zeros only is filled with small numbers, so that nothing can be skipped and no number is denormal.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from functools import lru_cache
 from math import ceil, sqrt
 from typing import NamedTuple
@@ -79,7 +80,7 @@ def copies(shape: Shape, old: LlamaConfig) -> int:
     return ceil((old.heads // old.kv_heads) / (shape.heads // shape.kv_heads))
 
 
-class InShape(Mapping[str, Tensor]):
+class InShape(UserDict[str, Tensor]):
     """A checkpoint's tensors in a larger shape, by the same names; each is made when it is asked for.
 
     config: the checkpoint's, for which `config_in` gave one. Tensors are made on `device`, in `dtype`.
@@ -92,23 +93,15 @@ class InShape(Mapping[str, Tensor]):
         self.made = lru_cache(maxsize=1)(self.make)
         inside = [name.split(".", 3)[3] for name in weights if name.startswith("model.layers.0.")]
         outside = [name for name in weights if not name.startswith("model.layers.")]
-        self.names = {*outside, *(f"model.layers.{layer}.{name}" for layer in range(shape.layers) for name in inside)}
+        layers = (f"model.layers.{layer}.{name}" for layer in range(shape.layers) for name in inside)
+        self.data = dict.fromkeys([*outside, *layers], torch.empty(0))
         queries, keys = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
         self.sizes = {"vocabulary": config["vocab_size"], "hidden": shape.hidden, "inner": shape.inner}
         self.sizes |= {"queries": queries, "keys": keys, "values": keys, "outputs": queries}
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
     def __getitem__(self, name: str) -> Tensor:
         """Raises KeyError."""
-        if name not in self.names:
+        if name not in self.data:
             raise KeyError(name)
         return self.made(name)
 
