@@ -1,18 +1,20 @@
 """The Gradio app."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import gradio as gr
 from gradio.themes import Default
 
 from duoviz import __version__
+from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
 from duoviz.models.cores import available_cores, has_gpu
-from duoviz.recordings import GAME
+from duoviz.recordings import ENDING, GAME
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
-from duoviz.web.components import Learn, Scripted
-from duoviz.web.front import ADDRESS, FONT_FACE, nested, serve, style
+from duoviz.web.components import Scripted
+from duoviz.web.front import ADDRESS, FONT_FACE, as_text, nested, publish, serve, serve_json, style
 from duoviz.web.gradio_internals import bound_queue
 from duoviz.web.lessons.course import read_course
 from duoviz.web.pages.compare import compare_page
@@ -90,9 +92,14 @@ HEAD = f'<script>{FRAMED}{WINDOW}</script><link rel="stylesheet" href="{SHEET}">
 
 
 def learn_page(lessons: Path = LESSONS, traces: Path = TRACES, game: Path = GAME) -> Page:
-    """Lay out the tab inside the Blocks in force. A link holds the lesson and its page."""
+    """Lay out the tab inside the Blocks in force. A link holds the lesson and its page.
+
+    traces, game: the folders of the recorded runs that the course is about, and that its game is played on.
+    """
     course = read_course(lessons, traces)
-    learn = Learn(course, traces, game, elem_id="learn")
+    address = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
+    recorded = [{method: f"{publish(folder)}/{method}{ENDING}" for method in METHODS} for folder in (traces, game)]
+    learn = Scripted("learn", ["moved"], root="dl-root", course=address, recorded=recorded, elem_id="learn")
     lesson = gr.Dropdown(["", *(each["name"] for each in course.lessons)], value="", visible="hidden")
     page = gr.Number(1, visible="hidden")
     learn.moved(None, None, [lesson, page], js="() => window.duoviz.placeInCourse()", **AT_ONCE)

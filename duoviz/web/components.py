@@ -1,7 +1,6 @@
 """The page's own Gradio components: each is drawn by an entry of `front/entries`, which is fed by its value."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import gradio as gr
@@ -17,7 +16,6 @@ from duoviz.trace.agreement import agreement, first_difference, written
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import read_trace
 from duoviz.web.front import ADDRESS, as_text, publish, serve_json, start
-from duoviz.web.lessons.course import Course
 from duoviz.web.replay import replay_parts
 
 # What a script calls when another method is chosen: its recorded run is shown, where nothing of the visitor's is.
@@ -89,15 +87,6 @@ class Race(Scripted):
 
     def __init__(self, *, recorded: Sequence[str] = (), **options):
         super().__init__("race", ["chosen"], replay=served_replay(), recorded=list(recorded), **options)
-
-
-class Learn(Scripted):
-    """Shows a course. traces, game: the folders of the recorded runs that it is about, and its game is played on."""
-
-    def __init__(self, course: Course, traces: Path, game: Path, **options):
-        lessons = f"{ADDRESS}/{serve_json('course', as_text(asdict(course)))}"
-        recorded = [{method: f"{publish(folder)}/{method}{ENDING}" for method in METHODS} for folder in (traces, game)]
-        super().__init__("learn", ["moved"], root="dl-root", course=lessons, recorded=recorded, **options)
 
 
 def served_replay() -> str:

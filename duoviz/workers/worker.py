@@ -41,14 +41,6 @@ BEGUN = {"type": "begun"}
 log = logging.getLogger(__name__)
 
 
-def progress_text(text: str, fraction: float, seconds: float) -> str:
-    """What is being done, how much of the whole is done after so many seconds, and how long the rest will take."""
-    if fraction < EARLIEST:
-        return f"{text} ({fraction:.0%})"
-    left = max(1, round(seconds * (1 - fraction) / fraction))
-    return f"{text} ({fraction:.0%}, about {left} s left)"
-
-
 class CancelToken:
     """Whether the running assignment is to end. number: the assignment's; latest: the last one that was cancelled."""
 
@@ -117,7 +109,11 @@ class Worker:
 
         def tell(fraction: float, text: str) -> None:
             self.check()
-            self.emit({"type": "loading", "text": progress_text(text, fraction, time.monotonic() - begin)})
+            far = f"{fraction:.0%}"
+            if fraction >= EARLIEST:
+                left = (time.monotonic() - begin) * (1 - fraction) / fraction
+                far += f", about {max(1, round(left))} s left"
+            self.emit({"type": "loading", "text": f"{text} ({far})"})
 
         if self.engine is None or self.loaded != name:
             check_room(name, self.engine.pair.memory if self.engine else {})
