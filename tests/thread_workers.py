@@ -59,7 +59,7 @@ def hardware_with(load: Load = lambda name, progress: tiny_engine(), *, workers:
 
     limits = Limits(**limits)
     slots = [WorkerSlot(start=start) for _ in range(workers)]
-    return Hardware(limits, Pool(slots, RequestQueue(limits.bounds, workers)))
+    return Hardware(limits, Pool(slots, RequestQueue(limits.bounds, workers), helper=start))
 
 
 def worker_of(hardware: Hardware, number: int = 0) -> Worker:
@@ -67,7 +67,10 @@ def worker_of(hardware: Hardware, number: int = 0) -> Worker:
 
 
 @contextmanager
-def room_for_all() -> Iterator[None]:
-    """Every pair has room."""
-    with mock.patch("duoviz.workers.worker.check_room", lambda name, spare: None):
+def nothing_to_fetch() -> Iterator[None]:
+    """Every pair has room and its files here."""
+    with (
+        mock.patch("duoviz.workers.worker.check_room", lambda name, spare: None),
+        mock.patch("duoviz.workers.worker.fetch_pair", lambda name, progress: ()),
+    ):
         yield

@@ -87,3 +87,9 @@ def is_on_hub(model: str) -> bool:
     """Whether a name can only be that of a model on the hub."""
     looks_like_a_folder = model.startswith((".", "/", "~")) or model.count("/") > 1
     return model != EMBEDDED and not looks_like_a_folder and not os.path.isdir(os.path.expanduser(model))
+
+
+def needs_the_hub(name: str) -> bool:
+    """Whether a pair's models come from the hub. Raises UserError."""
+    models = find_pair(name)
+    return any(is_on_hub(model) for model in (models.target, models.draft) if model)

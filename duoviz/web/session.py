@@ -93,6 +93,8 @@ class Hardware:
 
     def status_of(self, job: Job) -> str:
         """What its visitor is told until its decoding begins; "" from then on."""
+        if job.fetching:
+            return f"{job.status or 'Waiting for the models'}. Others may run before you meanwhile."
         statuses = {slot.job: slot.status for slot in self.pool.slots}
         if job in statuses:
             return statuses[job]

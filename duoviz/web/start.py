@@ -62,27 +62,28 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
     from duoviz.web.ending import end_at_once
     from duoviz.web.limits import limits_here, make_way
     from duoviz.web.session import Hardware
-    from duoviz.workers.local import local_slots
+    from duoviz.workers.local import LocalWorker, local_slots
     from duoviz.workers.pool import Pool
     from duoviz.workers.request_queue import RequestQueue
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
     notes = make_way(limits_here, places=not (ray or workers))
-    limits = limits_here()
+    limits, helper = limits_here(), LocalWorker
     if lends_gpu():
         from duoviz.workers.zero import zero_slots
 
-        slots = zero_slots(first_pair(), workers, limits.run_seconds)
+        slots, helper = zero_slots(first_pair(), workers, limits.run_seconds), None
     elif ray:
         from duoviz.workers.ray import cluster_slots
 
-        slots = cluster_slots(ray, workers)
+        # Each node fetches its own models.
+        slots, helper = cluster_slots(ray, workers), None
         # Ray has its own way with signals.
         on_ending(end_at_once)
     else:
         slots = local_slots(workers)
-    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots))), notes)
+    hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper), notes)
     try:
         hardware.pool.start(first_pair())
         print(*started(hardware, first_pair()), sep="\n", flush=True)

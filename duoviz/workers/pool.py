@@ -4,13 +4,15 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import count
 from math import inf
 
 from duoviz.errors import INTERNAL, UserError
+from duoviz.models.registry import needs_the_hub
 from duoviz.workers.request_queue import Job, RequestQueue
-from duoviz.workers.tasks import Assignment, Cancel, Exclusive, Load, Task, WorkerDied, WorkerGone, WorkerHandle
+from duoviz.workers.tasks import Assignment, Cancel, Exclusive, Fetch, Load, Task, WorkerDied, WorkerGone, WorkerHandle
 
 # Seconds between two looks whether a job is to end, and between two looks for workers that have died idle.
 GLANCE, LOOK = 0.05, 1.0
@@ -31,8 +33,8 @@ log = logging.getLogger(__name__)
 class WorkerSlot:
     """A worker and what its thread knows of it. start: starts the worker. machine: where it is.
 
-    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded: the pair
-    that it had ready last. broken: died while preloading; restarted only for the next job.
+    job: what it does now. use: of its machine while it has a job, guarded by the queue's `changed`. loaded, memory:
+    of the pair that it had ready last. broken: died while preloading; restarted only for the next job.
     """
 
     start: Callable[[], WorkerHandle]
@@ -41,6 +43,7 @@ class WorkerSlot:
     job: Job | None = None
     use: str = SHARES
     loaded: str | None = None
+    memory: dict = field(default_factory=dict)
     broken: bool = False
 
     @property
@@ -55,17 +58,24 @@ class WorkerSlot:
         """End the worker."""
         if self.worker:
             self.worker.close()
-        self.worker = self.loaded = None
+        self.worker, self.loaded, self.memory = None, None, {}
 
 
 class Pool:
-    """One thread for each worker. pair: what each worker loads before its first job, None for nothing."""
+    """One thread for each worker. pair: what each worker loads before its first job, None for nothing.
 
-    def __init__(self, slots: Sequence[WorkerSlot], queue: RequestQueue):
-        self.slots, self.queue = list(slots), queue
+    helper: starts a worker that fetches models from the hub beside the runs; None: each worker fetches its own.
+    """
+
+    def __init__(
+        self, slots: Sequence[WorkerSlot], queue: RequestQueue, *, helper: Callable[[], WorkerHandle] | None = None
+    ):
+        self.slots, self.queue, self.helper = list(slots), queue, helper
         self.pair: str | None = None
         self.numbers = count(1)
         self.closed = False
+        # One after another, so that a slow hub holds up only those who want models from it.
+        self.fetcher = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetcher")
         self.threads = [threading.Thread(target=self.serve, args=(slot,), daemon=True) for slot in self.slots]
 
     def start(self, pair: str | None = None) -> None:
@@ -75,10 +85,26 @@ class Pool:
             thread.start()
 
     def submit(self, job: Job) -> None:
-        """Put a job into the queue. Raises UserError."""
+        """Put a job into the queue; models that no worker has are fetched first. Raises UserError."""
         if not self.slots:
             raise UserError(NO_WORKER)
+        pair = job.task.pair
+        job.fetching = bool(self.helper and needs_the_hub(pair) and pair not in (slot.loaded for slot in self.slots))
         self.queue.add(job)
+        if job.fetching:
+            self.fetcher.submit(self.fetch, job)
+
+    def fetch(self, job: Job) -> None:
+        """Get the files of a job's models, on the fetcher's thread; then it waits in the queue."""
+        assert self.helper
+        slot = WorkerSlot(start=self.helper, job=job)
+        self.do(slot, job, Fetch(pair=job.task.pair, spare=self.slots[0].memory))
+        slot.discard()
+        if job.error or job.stop.is_set() or job.late():
+            self.end(job)
+        else:
+            job.deadline, job.status = inf, ""
+            self.queue.requeue(job)
 
     def serve(self, slot: WorkerSlot) -> None:
         """What a worker's thread does: one job after another."""
@@ -181,7 +207,8 @@ class Pool:
         if kind == "loading":
             job.status = event["text"]
         elif kind == "ready":
-            slot.loaded, job.status, job.deadline = event["pair"], "", inf
+            slot.loaded, slot.memory = event["pair"], event["memory"]
+            job.status, job.deadline = "", inf
         elif kind in ("exclusive", "measured"):
             with self.queue.changed:
                 if not job.task.exclusive:
@@ -207,7 +234,7 @@ class Pool:
         job.stop.set()
         with self.queue.changed:
             self.queue.remove(job)
-            if not job.taken:
+            if not job.taken and not job.fetching:
                 job.end()
 
     def end(self, job: Job) -> None:
@@ -223,6 +250,7 @@ class Pool:
             self.queue.changed.notify_all()
         for job in jobs:
             job.stop.set()
+        self.fetcher.shutdown(wait=False, cancel_futures=True)
         last = time.monotonic() + CLOSING
         for thread in self.threads:
             if thread.ident:

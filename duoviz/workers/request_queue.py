@@ -36,15 +36,17 @@ def nobody() -> Client:
 class Job:
     """A visitor's request to run a task. Its events are read from `events`; setting `stop` ends it.
 
-    turn: its rank in the queue (see `RequestQueue.insert`). taken: a worker has it. status: what is done before it
-    decodes. load_seconds, run_seconds: limits for making the models ready, and for decoding. begun: it decodes.
-    deadline: when the limit of what it does now ends, on the monotonic clock. future: done when the job has ended.
-    ended: its `end` event. error: why it failed, a sentence. context: of the request.
+    turn: its rank in the queue (see `RequestQueue.insert`). fetching: its models are being downloaded; other jobs
+    overtake it. taken: a worker has it. status: what is done before it decodes. load_seconds, run_seconds: limits for
+    making the models ready, and for decoding. begun: it decodes. deadline: when the limit of what it does now ends, on
+    the monotonic clock. future: done when the job has ended. ended: its `end` event. error: why it failed, a sentence.
+    context: of the request.
     """
 
     task: Task
     client: Client = field(default_factory=nobody)
     turn: int = 0
+    fetching: bool = False
     taken: bool = False
     status: str = ""
     load_seconds: float = inf
@@ -111,7 +113,8 @@ class Bounds(NamedTuple):
 class RequestQueue:
     """The jobs that have not ended, in the order in which they run. workers: how many run at once.
 
-    changed: guards `jobs`, and is notified of each change.
+    A job whose models are being fetched counts against its visitor's bounds; others overtake it. changed: guards
+    `jobs`, and is notified of each change.
     """
 
     def __init__(self, bounds: Bounds = Bounds(), workers: int = 1):
@@ -143,7 +146,7 @@ class RequestQueue:
 
     def waiting(self) -> list[Job]:
         """The jobs that a worker can take."""
-        return [job for job in self.jobs if not job.taken]
+        return [job for job in self.jobs if not job.fetching and not job.taken]
 
     def insert(self, job: Job) -> None:
         """Insert by start-time fair queuing (Goyal et al. 1996) between addresses, each job of the same length.
@@ -156,6 +159,14 @@ class RequestQueue:
         insort(self.jobs, job, key=lambda queued: queued.turn)
         self.changed.notify_all()
 
+    def requeue(self, job: Job) -> None:
+        """Insert a job anew once its models have been fetched."""
+        with self.changed:
+            job.fetching = False
+            if job in self.jobs:
+                self.jobs.remove(job)
+                self.insert(job)
+
     def peek(self) -> Job | None:
         """The job for the next free worker; None if none waits."""
         with self.changed:
@@ -164,9 +175,9 @@ class RequestQueue:
     def ahead(self, job: Job) -> int:
         """How many jobs must end before this one begins."""
         with self.changed:
-            if job.taken or job not in self.jobs:
+            if job.taken or job.fetching or job not in self.jobs:
                 return 0
-            ahead = self.jobs[: self.jobs.index(job) + 1]
+            ahead = [queued for queued in self.jobs[: self.jobs.index(job) + 1] if not queued.fetching]
             # An exclusive job occupies all workers.
             together = 1 if any(queued.task.exclusive for queued in ahead) else self.workers
             return max(0, len(ahead) - together)

@@ -1,8 +1,8 @@
 """What a worker can be asked to do, as plain data (`worker` does it), and the messages to it.
 
-It answers with events, dicts with a `type`: `loading` (text), `ready` (pair), `exclusive` (it waits until nothing else
-runs on the machine), `measured` (others may go on), `begun` (decoding), `done` (an assignment's last event); all others
-are for the visitor.
+It answers with events, dicts with a `type`: `loading` (text), `ready` (pair, memory), `exclusive` (it waits until
+nothing else runs on the machine), `measured` (others may go on), `begun` (decoding), `done` (an assignment's last
+event); all others are for the visitor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,6 +38,13 @@ class Task:
 
 class Load(Task):
     """Load a pair, so that the first visitor waits less."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fetch(Task):
+    """Get a pair's files from the hub. spare: bytes on each device that will be given back before it is loaded."""
+
+    spare: Mapping[str, int]
 
 
 @dataclass(frozen=True, kw_only=True)

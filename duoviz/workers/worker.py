@@ -20,12 +20,13 @@ from duoviz.lab.bench import bench
 from duoviz.lab.report import first_view, parts_of, write_report
 from duoviz.lab.results import Results, is_results, opened
 from duoviz.models.cache import measuring
+from duoviz.models.files import fetch_pair
 from duoviz.models.load import check_room
 from duoviz.models.pair import Pair
 from duoviz.models.progress import Course
 from duoviz.runs import add_event, new_trace
 from duoviz.trace.metrics import metrics
-from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Measurement, Run
+from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Fetch, Load, Measurement, Run
 
 # The share of a first start that goes by until the models are loaded; the rest goes into measuring them.
 LOADING = 0.75
@@ -93,12 +94,24 @@ class Worker:
 
     def run(self, assignment: Assignment) -> None:
         task = assignment.task
+        if isinstance(task, Fetch):
+            return self.fetch(task)
         engine = self.ready_engine(task.pair)
-        self.emit({"type": "ready", "pair": self.loaded})
+        self.emit({"type": "ready", "pair": self.loaded, "memory": engine.pair.memory})
         self.check()
         if not isinstance(task, Load):
             for event in HANDLERS[type(task)](engine, task, self.cancelled):
                 self.emit(event)
+
+    def fetch(self, task: Fetch) -> None:
+        """Get the files of a pair. Raises Stopped and UserError."""
+
+        def tell(fraction: float, text: str) -> None:
+            self.check()
+            self.emit({"type": "loading", "text": f"{text} ({fraction:.0%})"})
+
+        check_room(task.pair, task.spare)
+        fetch_pair(task.pair, tell)
 
     def ready_engine(self, name: str) -> Engine:
         """The pair's engine, loaded now if it was not the last one; one that does not fit leaves that loaded.

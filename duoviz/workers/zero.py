@@ -175,7 +175,7 @@ class ZeroWorker(Streamed):
             self.answer({"type": "error", "message": ONE_PAIR.format(self.name)})
         elif isinstance(message.task, Load):
             place.draft.wait_until_started()
-            self.answer({"type": "ready", "pair": place.pair.name})
+            self.answer({"type": "ready", "pair": place.pair.name, "memory": {}})
         else:
             self.came.put({"type": "loading", "text": "Waiting for a GPU of ZeroGPU"})
             # In this context the package finds who asks, whose quota it is.

@@ -13,7 +13,7 @@ from duoviz.web.app import CSS, HEAD, THEME, build_app
 from duoviz.web.pages import compare, live
 from duoviz.web.serving import launch
 from duoviz.web.session import Hardware
-from tests.thread_workers import hardware_with, room_for_all, worker_of
+from tests.thread_workers import hardware_with, nothing_to_fetch, worker_of
 from tests.tiny import held_engine
 
 # A run of more tokens goes on until it is stopped.
@@ -39,7 +39,7 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
     folder = recording or live.STORY / "no"
     with mock.patch.object(live, "STORY", folder), mock.patch.object(compare, "STORY", folder):
         demo = build_app(hardware)
-    with room_for_all():
+    with nothing_to_fetch():
         hardware.pool.start(None if load else "embedded")
         while not load and not hardware.pool.slots[0].loaded:
             time.sleep(0.01)

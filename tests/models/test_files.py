@@ -13,7 +13,7 @@ from duoviz.models.files import end_tokens, fetch_pair, look_into, read_config
 from duoviz.models.llama_config import context_of, is_lean
 from duoviz.models.load import load_pair
 from duoviz.models.pair import CONTEXT_LIMIT
-from duoviz.models.registry import PAIRS, Models, find_pair, is_on_hub
+from duoviz.models.registry import PAIRS, Models, find_pair, needs_the_hub
 from tests.models.folders import folder, llama, loaded
 from tests.models.reference import FAMILIES, LINEAR, SHAPE, close, exact_model, expected, random_ids
 from tests.tiny import DigitTokenizer
@@ -136,5 +136,8 @@ def test_an_unknown_name_tells_what_can_be_named(name):
         find_pair(name)
 
 
-def test_which_models_are_on_the_hub(tmp_path):
-    assert is_on_hub("them/model") and not any(map(is_on_hub, ("embedded", str(tmp_path), "./here", "~/there")))
+def test_which_pairs_need_the_hub(tmp_path):
+    assert not needs_the_hub("embedded") and not needs_the_hub(f"{tmp_path} + {tmp_path}")
+    assert not needs_the_hub("./here + ~/there")
+    assert needs_the_hub("them/model") and not needs_the_hub(str(tmp_path))
+    assert needs_the_hub("smollm2-1.7b") and needs_the_hub(f"{tmp_path} + them/draft")

@@ -14,7 +14,7 @@ from duoviz.decoding import METHODS
 from duoviz.web import app
 from duoviz.web.lessons.course import read_course
 from tests import tiny
-from tests.thread_workers import hardware_with, room_for_all
+from tests.thread_workers import hardware_with, nothing_to_fetch
 
 read_once = cache(read_course)
 
@@ -29,7 +29,7 @@ def lessons_read_once():
 
 @pytest.fixture
 def make_hardware():
-    """Hardware with these limits that loads its pairs with `load(name, progress)`; each has room."""
+    """Hardware with these limits that loads its pairs with `load(name, progress)`, and fetches none from the hub."""
     made = []
 
     def make(*load, **options):
@@ -37,7 +37,7 @@ def make_hardware():
         made[-1].pool.start()
         return made[-1]
 
-    with room_for_all():
+    with nothing_to_fetch():
         yield make
         for hardware in made:
             hardware.pool.close()
@@ -51,7 +51,7 @@ def hardware(make_hardware):
 @pytest.fixture(scope="module")
 def shared_hardware():
     """Hardware on which no test leaves anything behind."""
-    with room_for_all():
+    with nothing_to_fetch():
         hardware = hardware_with()
         hardware.pool.start()
         yield hardware

@@ -1,8 +1,10 @@
 """One place on the hardware: order, stop, time, failures."""
 
+import threading
 import time
 import weakref
 from itertools import chain
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,8 @@ from tests.thread_workers import worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
 from tests.web.visits import events_of, start
+
+ELSEWHERE = "them/model + them/draft"
 
 
 def told_place(number):
@@ -128,7 +132,39 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
     assert [events_of(hardware, run)[-1]["end"]["stopped"] for run in runs] == ["stopped"] * 3
 
 
-def test_a_pair_that_does_not_fit_is_refused_before_it_is_loaded_and_the_loaded_one_stays(make_hardware, monkeypatch):
+@pytest.fixture
+def fetching(monkeypatch):
+    """What the fetcher does, for a test to change: `check(name, spare)` of a pair's size, `fetch(name, progress)`."""
+    stand_in = SimpleNamespace(check=lambda name, spare: None, fetch=lambda name, progress: ())
+    monkeypatch.setattr(worker, "check_room", lambda name, spare: stand_in.check(name, spare))
+    monkeypatch.setattr(worker, "fetch_pair", lambda name, progress: stand_in.fetch(name, progress))
+    return stand_in
+
+
+def test_others_run_with_the_loaded_pair_while_models_are_fetched(make_hardware, fetching):
+    loads, let_go = [], threading.Event()
+
+    def fetch(name, progress):
+        progress(0.25, "Downloading them/model (0.5 of 2.0 GB)")
+        assert let_go.wait(20)
+        return ()
+
+    hardware = make_hardware(lambda name, progress: loads.append(name) or tiny_engine())
+    events_of(hardware, start(hardware))
+    fetching.fetch = fetch
+    waiting = start(hardware, pair=ELSEWHERE)
+    stream = hardware.batches(waiting)
+    told = "Downloading them/model (0.5 of 2.0 GB) (25%). Others may run before you meanwhile."
+    wait_until(lambda: {"type": "status", "text": told} in next(stream))
+    for _ in range(2):
+        assert last(hardware)["end"]["stopped"] == "length"
+    assert loads == ["embedded"]
+    let_go.set()
+    assert list(chain(*stream))[-1]["end"]["stopped"] == "length"
+    assert loads == ["embedded", ELSEWHERE] and not len(hardware.queue)
+
+
+def test_a_pair_that_does_not_fit_is_refused_before_it_is_fetched_and_the_loaded_one_stays(make_hardware, fetching):
     loads, asked = [], []
 
     def load(name, progress):
@@ -141,17 +177,19 @@ def test_a_pair_that_does_not_fit_is_refused_before_it_is_loaded_and_the_loaded_
             raise UserError("big needs 90 GB of memory.")
 
     hardware = make_hardware(load)
-    monkeypatch.setattr(worker, "check_room", check)
+    fetching.check, fetching.fetch = check, lambda name, progress: pytest.fail("it was fetched")
     events_of(hardware, start(hardware))
-    assert last(hardware, pair="them/big + them/draft")["message"] == "big needs 90 GB of memory."
-    assert asked[-1] == ("them/big + them/draft", {"cpu": 12})
+    for pair in ("them/big + them/draft", "./big + ./draft"):
+        # Of models in folders, the hardware's thread looks at the size.
+        assert last(hardware, pair=pair)["message"] == "big needs 90 GB of memory."
+        assert asked[-1] == (pair, {"cpu": 12})
     assert last(hardware)["end"]["stopped"] == "length"
     assert loads == ["embedded"] and worker_of(hardware).loaded == "embedded"
 
 
 @pytest.fixture
-def slow(make_hardware):
-    """Hardware that never has its first pair ready: all that it has begun with, and its ends."""
+def slow(make_hardware, fetching):
+    """Hardware that never has its first pair ready, loaded or fetched: all that it has begun with, and its ends."""
     begun, ended = [], []
 
     def read(name, progress):
@@ -165,17 +203,20 @@ def slow(make_hardware):
             ended.append(name)
         return tiny_engine()
 
+    fetching.fetch = read
     return make_hardware(read, load_seconds=60), begun, ended
 
 
-def test_models_that_are_not_ready_in_time_are_told_and_hold_nobody(slow):
-    (hardware, begun, ended), pair = slow, "them/slow + them/draft"
+@pytest.mark.parametrize("pair", ["./slow + ./slow", ELSEWHERE])
+def test_models_that_are_not_ready_in_time_are_told_and_hold_nobody(slow, pair):
+    hardware, begun, ended = slow
     run = start(hardware, pair=pair)
     wait_until(lambda: begun)
     assert 0 < run.deadline - time.monotonic() <= 60
     behind = hardware.batches(start(hardware))
-    told = f"{told_place(1)[0]['text']} Now: Reading ("
-    wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(behind)))
+    if pair != ELSEWHERE:
+        told = f"{told_place(1)[0]['text']} Now: Reading ("
+        wait_until(lambda: any(event.get("text", "").startswith(told) for event in next(behind)))
     run.deadline = 0.0
     sentence = f"{pair} was not ready within 60 seconds, the limit here: choose another pair."
     assert events_of(hardware, run)[-1]["message"] == run.error == sentence
@@ -184,16 +225,17 @@ def test_models_that_are_not_ready_in_time_are_told_and_hold_nobody(slow):
     assert begun == [pair, "embedded"] and not len(hardware.queue)
 
 
-def test_stop_ends_the_loading_that_the_run_itself_asked_for(slow):
+@pytest.mark.parametrize("pair", ["embedded", ELSEWHERE])
+def test_stop_ends_the_loading_or_fetching_that_the_run_itself_asked_for(slow, pair):
     hardware, begun, ended = slow
-    run = start(hardware)
+    run = start(hardware, pair=pair)
     stream = hardware.batches(run)
     wait_until(lambda: any("Reading" in event["text"] for event in next(stream)))
     run.stop.set()
     assert ended_before_it_began(list(chain(*stream)))
     wait_until(run.future.done)
-    assert run.error is None and ended == ["embedded"] and not len(hardware.queue)
-    assert last(hardware)["end"]["stopped"] == "length" and begun == ["embedded"] * 2
+    assert run.error is None and ended == [pair] and not len(hardware.queue)
+    assert last(hardware)["end"]["stopped"] == "length" and begun == [pair, "embedded"]
 
 
 def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(hardware):

@@ -29,7 +29,7 @@ class Played:
             self.released.set()
         elif isinstance(message, Assignment):
             self.released.clear()
-            self.events = [{"type": "ready", "pair": message.task.pair}]
+            self.events = [{"type": "ready", "pair": message.task.pair, "memory": {}}]
             if isinstance(message.task, Load):
                 self.events.append({"type": "done"})
             else:

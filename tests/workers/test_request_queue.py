@@ -1,4 +1,4 @@
-"""The queue: bounded, and in turns between addresses."""
+"""The queue: bounded, in turns between addresses, and those who wait for their models let others go first."""
 
 from itertools import count
 
@@ -72,6 +72,17 @@ def test_addresses_take_turns():
         order.append(queue.peek().client.session)
         queue.remove(queue.peek())
     assert order == ["school 0", "ann", "bob", "school 1", "ann", "late", "school 2", "school 3"]
+
+
+def test_others_go_before_a_job_whose_models_are_fetched_and_then_it_waits_behind_them():
+    first, fetching, third = job("a"), job("b", fetching=True), job("c")
+    queue = filled(first, fetching, third)
+    assert [queue.ahead(each) for each in (first, fetching, third)] == [0, 0, 1] and queue.peek() is first
+    queue.requeue(fetching)
+    assert [queue.ahead(each) for each in (first, third, fetching)] == [0, 1, 2] and not fetching.fetching
+    queue.remove(fetching)
+    queue.requeue(fetching)
+    assert queue.jobs == [first, third]
 
 
 def test_with_two_workers_one_run_fewer_is_ahead_but_of_one_that_runs_alone():
