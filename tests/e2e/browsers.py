@@ -5,8 +5,10 @@ import shutil
 import subprocess
 import sysconfig
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.keys import Keys
@@ -46,6 +48,8 @@ def firefox(folder):
     options = webdriver.FirefoxOptions()
     options.binary_location = shutil.which("firefox-esr") or "firefox"
     options.add_argument("-headless")
+    # To enlarge letters alone.
+    options.add_argument("-remote-allow-system-access")
     options.enable_bidi = True
     for name, value in {
         "devtools.console.stdout.content": True,
@@ -96,11 +100,11 @@ class Visitor:
 
     def __init__(self, driver, folder):
         self.driver, self.folder = driver, folder
-        self.run = driver.execute_script
+        self.run, self.is_firefox = driver.execute_script, driver.caps["browserName"] == "firefox"
 
     def resize(self, width, height=900):
         """The page is so large then, whatever the window has around it."""
-        if self.driver.caps["browserName"] == "firefox":
+        if self.is_firefox:
             viewport = {"width": width, "height": height}
             self.driver.browsing_context.set_viewport(context=self.driver.current_window_handle, viewport=viewport)
         else:
@@ -116,6 +120,11 @@ class Visitor:
     def find(self, part, name=None):
         """The first of these that can be seen, by its name."""
         return self.wait(lambda _: self.run(FIND, part, name))
+
+    def colours(self, part):
+        """How many colours fill a tenth of what is drawn there, each."""
+        picture = Image.open(BytesIO(self.find(part).screenshot_as_png)).convert("RGB")
+        return sum(count > picture.width * picture.height / 10 for count, _ in picture.getcolors(1 << 20) or ())
 
     def press(self, name=None, part=BUTTON):
         """Click what can be seen of this name once it stands still, in its middle, where nothing lies over it."""

@@ -41,6 +41,11 @@ def run(visitor, url):
     visitor.find(f"{LIVE} .dv-slider").send_keys(Keys.END)
     visitor.wait(f"document.querySelector('{LIVE}').dataset.shown === document.querySelector('{LIVE} .dv-slider').max")
     assert tokens(visitor)
+    # What WebKit does not read as a shorthand; and what a browser draws itself.
+    style = "return getComputedStyle(arguments[0])"
+    assert visitor.run(f"{style}.textDecorationLine", visitor.find(f"{LIVE} .dv-token")) == "underline"
+    page, is_dark = visitor.find(":root"), visitor.run("return document.body.classList.contains('dark')")
+    assert visitor.run(f"{style}.colorScheme", page) == ("dark" if is_dark else "normal")
 
 
 def step_back(visitor, url):
@@ -104,6 +109,8 @@ def lab(visitor, url):
     visitor.press("Lab", "[role=tab]")
     for drawn in (".ll-map", ".ll-bar"):
         visitor.find(drawn)
+    if visitor.is_firefox:
+        assert visitor.colours('.ll-bar[data-kind="paper-0"]') > 1
     visitor.press(part='.ll-thumbnail[data-part="table-1"]')
     visitor.find("#lab-part table")
 
@@ -135,6 +142,24 @@ def race_in_a_frame(visitor, url):
         assert "#tab=compare&" in visitor.find(".dv-share-link").get_property("value")
 
 
+def larger_letters(visitor, url):
+    """Twice as large, in a window that stays: as Firefox does for who asks for text alone."""
+    if not visitor.is_firefox:
+        return
+    visitor.driver.get("about:blank")
+    visitor.driver.get(f"{url}#tab=live")
+    visitor.is_at(LIVE, state="recording")
+    prompt = visitor.find("#prompt textarea")
+    before = prompt.rect["height"]
+    with visitor.driver.context("chrome"):
+        visitor.run("gBrowser.selectedBrowser.textZoom = 2")
+    visitor.wait(lambda _: prompt.rect["height"] > 1.5 * before)
+    name, tabs = (visitor.find(part).rect for part in ("#title h1", "#tab-live-button"))
+    assert name["x"] + name["width"] <= tabs["x"] and prompt.rect["y"] >= tabs["y"] + tabs["height"]
+    with visitor.driver.context("chrome"):
+        visitor.run("gBrowser.selectedBrowser.textZoom = 1")
+
+
 def replay(visitor, url):
     file = visitor.folder / "replay.html"
     file.write_text(replay_without_times(), encoding="utf-8")
@@ -145,7 +170,7 @@ def replay(visitor, url):
 
 
 JOURNEYS = (first_screen, story, run, step_back, trace, presentation, race, lesson, game, lab)
-JOURNEYS += (link, race_in_a_frame, replay)
+JOURNEYS += (link, larger_letters, race_in_a_frame, replay)
 
 
 # Each journey is gone through in the one look in the first browser, and in the other one in the second.
@@ -163,7 +188,7 @@ def visitor(request, tmp_path):
 
 def test_a_visitor_finds_all_there_is(visitor, shipped):
     visitor.driver.get(f"{shipped}theme.css")
-    for number, journey in enumerate(JOURNEYS, visitor.driver.caps["browserName"] == "firefox"):
+    for number, journey in enumerate(JOURNEYS, visitor.is_firefox):
         width, theme = LOOKS[number % 2]
         visitor.driver.switch_to.default_content()
         visitor.resize(width)

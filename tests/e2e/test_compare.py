@@ -30,20 +30,13 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     for number, method in enumerate(("duodecoding", "vanilla")):
         curve = page.locator(f".dv-curves .dv-curve[data-place='{number}']")
         expect(curve).to_have_attribute("stroke", look_of(method).colour)
-    # The other recorded race is one press away, and the form follows.
-    expect(page.get_by_role("button", name="Show DuoDecoding")).to_be_hidden()
-    press(page, "Show DuoTree")
-    expect(page.locator(".dv-side-name")).to_have_text([" DuoTree", " Large model alone"])
-    first = page.locator("#ask-race .methods").first
-    expect(first.locator("input:checked")).to_have_value("duotree")
-    press(page, "Show DuoDecoding")
-    expect(first.locator("input:checked")).to_have_value("duodecoding")
     ask_for_a_race(page, 24)
     is_at(race, state="done")
     expect(label.locator("q")).to_be_hidden()
     expect(speed).to_have_value("1")
     # What a method does is read where one hovers, and moves nothing.
-    bar, about = page.locator("#ask-race"), first.locator(".info-text")
+    bar, first = page.locator("#ask-race"), page.locator("#ask-race .methods").first
+    about = first.locator(".info-text")
     height = bar.bounding_box()["height"]
     first.get_by_text("SpS", exact=True).click()
     expect(about).to_have_text(METHODS["speculative"].about)
