@@ -89,9 +89,10 @@ return [...document.querySelectorAll(part)].find((node) => (
   node.checkVisibility({ visibilityProperty: true }) && (name === null || nameOf(node) === name)
 )) ?? null;"""
 BUTTON = "button, summary"
-# Attributes that a browser cannot read, and refuses on its console.
+# Attributes that a browser cannot read, and refuses on its console; of a picture's letters any may stand there.
 UNREADABLE = """return [...document.querySelectorAll("svg *")].flatMap((node) => (
-  [...node.attributes].filter(({ value }) => /NaN|Infinity/.test(value)).map(({ name, value }) => `${name}=${value}`)
+  [...node.attributes].filter(({ value }) => /^(?!data:).*(NaN|Infinity)/.test(value))
+    .map(({ name, value }) => `${name}=${value}`)
 ));"""
 
 

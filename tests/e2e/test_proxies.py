@@ -18,9 +18,9 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in, press_endless, saved_by
+from tests.e2e.pages import page_in, press_endless, saved_by, wait_for_iterations
 from tests.e2e.test_share import copy
-from tests.e2e.tiny_site import tiny_site
+from tests.e2e.tiny_site import LONGEST, tiny_site
 
 # What it writes lies in a folder of the test's, which only the test's own user may read: without `user`, nginx that
 # root starts works as nobody.
@@ -136,8 +136,9 @@ def test_all_works_behind_a_proxy(new_context, case, tmp_path, monkeypatch):
         if case.below:
             save_and_load_results(page, tmp_path)
         else:
-            # What nginx packs it would hold back until the run's end, which does not come.
+            # Of what nginx packs it would hold the last part back until the run's end, which does not come.
             press_endless(page)
+            wait_for_iterations(page, LONGEST - 10)
             page.locator("#stop").click()
         assert copy(page).startswith(f"{origin}{case.below}/#tab={'lab' if case.below else 'live'}")
         assert faults == []
