@@ -76,6 +76,10 @@ def events_of(engine: Engine, planned: Callable[[], RunPlan]) -> Generator[dict]
     if reason not in ("error", "stopped"):
         message = " ".join(plan.notes) or busy_words(plan.costs.target)
     yield {"type": "end", "end": end(iterations, reason, message)}
+    # Here nobody waits for it; the next run measures where this one is stopped.
+    if plan.draft:
+        with suppress(DraftDied, Stopped):
+            engine.renew_costs(plan.placement, stopped=plan.stopped)
 
 
 def header(plan: RunPlan) -> dict:

@@ -29,6 +29,9 @@ LONGER, EACH = 0.4, 0.035
 # Above this slowdown the machine counts as busy with other work; and the share by which each forward moves the baseline
 # towards a slower speed.
 BUSY, FORGETTING = 1.5, 0.001
+# Where forwards are this many times faster than when they were first measured, other work had held those up, each kind
+# by another share.
+OUTDATED = 1.2
 # Overhead before any was measured, in seconds; and the weight of a new iteration in its moving average.
 OVERHEAD, WEIGHT = 1e-3, 0.05
 # Seconds: no forward of any model takes less, nor more on a machine of any use.
@@ -194,6 +197,11 @@ class Costs:
     def model(self) -> CostModel:
         """The costs as they are now."""
         return CostModel(self.target.table, self.draft.table, self.overhead)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether both sides' forwards were measured while other work made them slow."""
+        return self.draft.count > 0 and exp(-self.target.level) > OUTDATED
 
     def observe_overhead(self, seconds: float) -> None:
         """Update by an iteration's seconds outside both models."""

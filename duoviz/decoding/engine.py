@@ -131,6 +131,12 @@ class Engine:
             calibrate(self.pair.target, draft, self.costs(placement), beside=beside, stopped=stopped)
         self.keep_costs(placement)
 
+    def renew_costs(self, placement: Placement, *, stopped: Callable[[], bool] = bool) -> None:
+        """Measure a placement's costs again, where they are outdated. Raises DraftDied, Stopped."""
+        if self.costs(placement).outdated:
+            self.kept_costs[placement] = Costs()
+            self.calibrate(placement, stopped=stopped)
+
     def keep_costs(self, placement: Placement) -> None:
         """Write a placement's costs for later processes."""
         remember_costs(costs_file(self.pair, placement), self.costs(placement))

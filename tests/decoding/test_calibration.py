@@ -89,13 +89,22 @@ def test_measured_once_and_remembered(unmeasured, monkeypatch):
     assert again.model.target[0] == pytest.approx(measured.target[0]) and again.target.count > 0
 
 
-def test_what_a_run_has_shown_is_remembered(unmeasured):
+def test_what_a_run_has_shown_is_remembered(unmeasured, monkeypatch):
+    monkeypatch.setattr(Costs, "outdated", False)
     placement = placement_of(unmeasured)
     before = unmeasured.known_costs(placement).target.count
     traced(unmeasured, max_new_tokens=30)
     kept = json.loads(costs_file(unmeasured.pair, placement).read_text())["target"]
     assert kept["count"] > before and kept["seen"] > 0
     assert kept["table"][0] == pytest.approx(unmeasured.costs(placement).model.target[0])
+
+
+def test_outdated_costs_are_measured_again_after_a_run(unmeasured):
+    costs = unmeasured.known_costs(placement_of(unmeasured))
+    costs.target.logs = [[entry + 20 for entry in logs] for logs in costs.target.logs]
+    traced(unmeasured, max_new_tokens=30)
+    renewed = unmeasured.costs(placement_of(unmeasured))
+    assert renewed is not costs and renewed.draft.count > 0
 
 
 def test_each_way_is_kept_apart(unmeasured):

@@ -63,6 +63,14 @@ def test_a_machine_that_changes_its_speed_moves_all_entries_of_a_side():
     assert estimate.slowdown > 2
 
 
+@pytest.mark.parametrize("slower", [1.0, 2.5])
+def test_what_was_measured_beside_other_work_is_outdated_once_that_has_ended(slower):
+    costs = Costs()
+    costs.target, costs.draft.count = begun(slower), 1
+    follow(costs.target, 20)
+    assert costs.outdated == (slower > 1)
+
+
 def test_after_a_while_one_forward_says_how_fast_the_machine_is_now():
     """On cores that are only tried now and then."""
     for pause, reached in ((0.0, False), (LATELY + 1, True)):
