@@ -120,18 +120,20 @@ def map_data(results: Results) -> dict:
         "colours": [[round(share * LARGEST_PHI, 2), list(bytes.fromhex(colour[1:]))] for share, colour in COLOURS],
         "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
         "panels": panels,
-        "beyond": duo_or_sps(compared, nearest(ALPHAS, alpha)),
+        "beyond": {rows: duo_or_sps(compared, nearest(ALPHAS, alpha), rows) for rows in ROWS},
     }
 
 
-def duo_or_sps(compared: list[Side], alpha: int) -> str:
-    """Where DuoDecoding would be faster than SpS, on a GPU beside a processor; alpha: the line of the maps."""
-    phis = {side.lane: side.phi["free"][alpha] for side in compared}
+def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
+    """Where DuoDecoding would be faster than SpS, and where this machine stands; alpha: the line of the maps; rows: of
+    ROWS.
+    """
+    phis = {side.lane: side.phi[rows][alpha] for side in compared}
     better = RATIOS[phis[DUO] > phis[SPS]]
-    where = f"only up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
+    where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
     return (
-        f"By the cost model at α = {ALPHAS[alpha]:.2f}, where extra tokens cost nothing (a large GPU), DuoDecoding is "
-        f"faster than SpS {where}."
+        f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects DuoDecoding to be faster than SpS "
+        f"{where}. Here a pass takes as long as {compared[0].ratio:.1f} draft steps."
     )
 
 

@@ -169,10 +169,11 @@ def about(results: Results) -> tuple[str, str, str, str]:
     # In UTC, to the minute; but another machine's file may hold anything.
     begun = str(environment["date"])[:16].replace("T", " at ")
     lanes = len({row["model_id"] for row in results.rows})
+    some = "" if len(results.rows) == lanes * count * plan["repeats"] else ", of which some answered fewer questions"
     text = (
         f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
-        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants."
+        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants{some}."
     )
     speed = about_speed(results.rows, environment["models"]["target"]) + about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":

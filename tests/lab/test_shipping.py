@@ -74,11 +74,12 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
         ratio = paying.sides(results)[0].ratio
         target, draft = map(float, re.findall(r"([\d.]+) ms", said[0]))
         assert target / draft < ratio
-    # DuoDecoding's last place above SpS, where extra tokens cost nothing.
+    # DuoDecoding's last place above SpS.
     pays = views[0]["overview"]["pays"]
-    sps, duo = (pays["panels"][place]["free"][pays["start"]["alpha"]] for place in (0, 1))
-    last = max(at for at in range(len(sps)) if float(duo[at]) > float(sps[at]))
-    assert f"up to {float(pays['ratios'][last]):.1f} draft steps" in pays["beyond"]
+    for rows, told in pays["beyond"].items():
+        sps, duo = (pays["panels"][place][rows][pays["start"]["alpha"]] for place in (0, 1))
+        last = max((at for at in range(len(sps)) if float(duo[at]) > float(sps[at])), default=None)
+        assert ("nowhere" if last is None else f"up to {float(pays['ratios'][last]):.1f} draft steps") in told
     for view in views:
         # Of DuoTree's play the tests play little.
         assert view["overview"]["pays"]["panels"].pop()["method"] == "DuoTree"

@@ -23,6 +23,7 @@ from duoviz.models.registry import PAIRS, first_pair
 from duoviz.web.components import Scripted, view_value
 from duoviz.web.ending import scratch_folder
 from duoviz.web.pages.fields import method_choices
+from duoviz.web.pages.live import measured
 from duoviz.web.results_store import available, folder_named, keep_loaded, view_of
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
@@ -40,6 +41,10 @@ SIZES = {
     "full, about an hour: all questions": "full",
 }
 NOTHING = "No results are shown: choose earlier results, or measure them here."
+# What came along, on whatever hardware, stands beside all results.
+ELSEWHERE = (
+    f"<p>φ over vanilla of DuoDecoding and SpS: {said}. See Other results, below.</p>" if (said := measured()) else ""
+)
 
 Updates = dict[Component, Any]
 # The look of tables and texts, here as in the report.
@@ -87,7 +92,7 @@ class Board:
         else:
             part = (parts or {}).get(name or "")
             opened, updates = name if part else "", self.opened(part)
-        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}")
+        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}{ELSEWHERE}")
         return {self.about: about, self.view: view_value(first["overview"], parts, opened)} | updates
 
     def opened(self, part: dict | None) -> Updates:

@@ -242,6 +242,7 @@ export function createMap({ pays, speeds }, chosen) {
   const measuredPhi = (name) => speeds.lines.find(({ method }) => method === name)?.here[speeds.tasks[0]] ?? null;
   const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(panel.method), pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
+  const beyond = el("p", { class: "ll-where" });
   const choice = el("select", { class: "ll-select", "aria-label": "What an extra token costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
   choice.value = chosen.rows ?? "here";
   choice.addEventListener("change", () => {
@@ -253,10 +254,11 @@ export function createMap({ pays, speeds }, chosen) {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
     setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${fixed(pays.ratios[ratio], 1)}. Elsewhere the cost model estimates each φ.`);
+    setText(beyond, pays.beyond[choice.value]);
     legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), where, el("p", { class: "ll-note" }, `${pays.beyond} ${NOTE}`));
+    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE));
 }
