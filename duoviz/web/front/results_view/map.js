@@ -242,7 +242,7 @@ export function createMap({ pays, speeds }, chosen) {
   const measuredPhi = (name) => speeds.lines.find(({ method }) => method === name)?.here[speeds.tasks[0]] ?? null;
   const panels = pays.panels.map((panel) => createPanel(panel, measuredPhi(panel.method), pays, move));
   const where = el("p", { class: "ll-where", "aria-live": "polite" });
-  const beyond = el("p", { class: "ll-where" });
+  const beyond = el("p", { class: "ll-beyond" });
   const choice = el("select", { class: "ll-select", "aria-label": "What an extra token costs" }, ...Object.entries(ROWS).map(([value, words]) => el("option", { value }, words)));
   choice.value = chosen.rows ?? "here";
   choice.addEventListener("change", () => {
