@@ -23,6 +23,9 @@ def test_the_figure_of_the_cache_agrees_with_the_next_iteration():
             assert (before["cached"] + 1 + len(kept), before["own"]["text"]) == (after["cached"], after["last"])
 
 
+NUMBER = '<span class="dl-value">([0-9.]+)'
+
+
 def pages_of(course):
     return [(lesson["name"], page) for lesson in course.lessons for page in lesson["pages"]]
 
@@ -69,10 +72,17 @@ COMPUTED = {
 )
 def test_who_computes_with_the_figures_shown_is_right_for_any_recording(folder):
     pages = pages_of(read_course(LESSONS, folder))
+    told = [page["text"] + (page["question"] or {}).get("right", "") for _, page in pages]
+    ratios = re.findall(rf"{NUMBER} ms.*?{NUMBER} ms.*?That is {NUMBER}<.span> times as long", "\n".join(told))
+    quotients = re.findall(rf"{NUMBER}</span> / {NUMBER}</span> = {NUMBER}", "\n".join(told))
+    assert ratios and quotients
+    for right in [(large, small, ratio) for small, large, ratio in ratios] + quotients:
+        large, small, ratio = map(float, right)
+        assert large / small == pytest.approx(ratio, abs=0.0051 if ratio < 2 else 0.051), right
     asked = {name: page for name, page in pages if (page["question"] or {}).get("kind") == "number"}
     for name, compute in COMPUTED.items():
         question = asked[name]["question"]
-        shown = [float(text) for text in re.findall('dl-value">([0-9.]+)', question["text"])]
+        shown = [float(text) for text in re.findall(NUMBER, question["text"])]
         assert compute(*shown) == pytest.approx(question["answer"], rel=question["within"])
     runs = {run["method"]: round(run["tps"], 1) for run in asked["when-it-does-not-pay"]["figure"]["runs"]}
     question = asked["when-it-does-not-pay"]["question"]

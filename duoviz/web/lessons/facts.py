@@ -9,6 +9,7 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import in_turn_speed, run_of
+from duoviz.recordings import ROUNDS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
 from duoviz.web.lessons.text import Mistake, one_of, percent
@@ -62,7 +63,8 @@ class Facts:
     def run(self) -> dict:
         """What an expression may name of one run: its header, its metrics, and what is computed where it is asked."""
         about = self.trace["header"] | self.metrics[self.method]
-        return about | {"iteration_time": iteration_seconds(self.trace)} | {name: getattr(self, name) for name in ASKED}
+        about |= {"iteration_time": iteration_seconds(self.trace), "rounds": ROUNDS}
+        return about | {name: getattr(self, name) for name in ASKED}
 
     def calibration(self, side: str) -> list[tuple[int, float]]:
         """[[count, seconds], …] of the target's forward by rows or the draft's step by sequences.

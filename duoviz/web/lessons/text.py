@@ -68,8 +68,15 @@ def headed(part: str) -> tuple[str, str, str]:
 
 
 def seconds(value: float) -> str:
-    digits = 2 if value < 0.001 else 1 if value < 0.01 else 0
+    digits = 2 if value < 0.001 else 1 if value < 0.1 else 0
     return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{digits}f} ms"
+
+
+def over(value: float, other: float) -> str:
+    """How many times as long as the other a time is, by what `seconds` shows of both, so that readers find the same."""
+    shown = [float(text) * (1000 if unit == "s" else 1) for text, unit in (seconds(t).split() for t in (value, other))]
+    ratio = shown[0] / shown[1]
+    return fixed(ratio, 2 if ratio < 2 else 1)
 
 
 def percent(value: float) -> str:
@@ -102,7 +109,7 @@ def ordinal(number: int) -> str:
     return few[number - 1] if number <= len(few) else f"{number}th"
 
 
-FORMS = {write.__name__: write for write in (seconds, percent, fixed, counted, ordinal, quoted)}
+FORMS = {write.__name__: write for write in (seconds, over, percent, fixed, counted, ordinal, quoted)}
 
 expressions = Environment(undefined=StrictUndefined)
 expressions.filters |= FORMS

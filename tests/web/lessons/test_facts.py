@@ -29,7 +29,7 @@ def test_of_the_run():
     expected = {
         "tps | fixed(1)": "57.7", "tau | fixed(2)": "1.20", "new_tokens": "6", "wall | seconds": "104 ms",
         "acceptance | percent": "60 %", "target.device": "core 1", "prompt": "Why?",
-        "iteration_time | seconds": "21 ms", "vanilla.tps | fixed(1)": "50.0",
+        "iteration_time | seconds": "21.0 ms", "vanilla.tps | fixed(1)": "50.0",
         "'both' if can_overlap else 'one'": "both",
     }  # fmt: skip
     assert {name: value(facts(), name) for name in expected} == expected
@@ -53,7 +53,7 @@ def test_of_the_iteration_shown():
     )  # fmt: skip
     assert values(facts(1), *names) == ["1", "2", "0.250", "0.500", "4"]
     names = ("discarded", "kept", "target_time | seconds", "draft_time | seconds", "guesses")
-    assert values(facts(2), *names) == ["3", "1", "20 ms", "20 ms", "0"]
+    assert values(facts(2), *names) == ["3", "1", "20.0 ms", "20.0 ms", "0"]
     assert values(facts(3), "rejected_token | quoted", "own_token | quoted") == ["“and”", "“wide”"]
 
 
@@ -90,9 +90,10 @@ def test_of_a_tree_of_guesses():
 def test_of_the_calibration():
     names = (
         "T_target(1) | seconds", "T_target(6) | seconds", "T_draft(1) | seconds",
-        "(T_draft(8) / T_draft(1)) | fixed(1)",
+        "(T_draft(8) / T_draft(1)) | fixed(1)", "T_target(32) | over(T_target(1))",
+        "0.01354 | over(0.01049)", "2.02 | over(0.1904)",
     )  # fmt: skip
-    assert values(facts(), *names) == ["20 ms", "28 ms", "4.0 ms", "2.0"]
+    assert values(facts(), *names) == ["20.0 ms", "28.0 ms", "4.0 ms", "2.0", "5.0", "1.29", "10.6"]
     # 12 tokens take 40 ms, twice as long as one, and 32 less than ten times; 5 steps of 4 ms fit beside one token.
     assert values(facts(), "rows_within(2)", "rows_within(10)", "steps_that_fit(1)") == ["12", "32", "5"]
 

@@ -5,7 +5,7 @@ import { MARKS } from "../visualizer/words.js";
 import { createHandIn } from "./progress.js";
 import { linkNode } from "./texts.js";
 
-const timeOf = (lessons) => `about ${lessons.reduce((sum, { minutes }) => sum + minutes, 0)} min`;
+export const timeOf = (lessons) => `about ${lessons.reduce((sum, { minutes }) => sum + minutes, 0)} min`;
 
 const listOver = (name, summary, list) => drawer(`dl-drawer ${name}`, summary, el("div", { class: "dl-panel" }, list));
 
@@ -42,15 +42,13 @@ export function createHead(lessons, terms, { progress, open, play }) {
   const contents = listOver("dl-contents", summary, list);
   const glossary = listOver("dl-glossary", el("summary", {}, "Glossary"), el("dl", {}, ...terms));
   glossary.hidden = !terms.length;
-  const time = el("span", { class: "dl-note" });
   const node = el("header", { class: "dl-head" },
-    el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, time, glossary));
+    el("div", { class: "dl-segments", "aria-hidden": "true" }, ...segments), el("div", { class: "dl-drawers" }, contents, glossary));
   return {
     node,
     draw(current) {
       const lesson = lessons[current];
       setText(summary, lesson ? `Lesson ${current + 1} of ${lessons.length}: ${lesson.title}` : "All lessons");
-      setText(time, timeOf(lesson ? [lesson] : lessons));
       lessons.forEach((each, index) => {
         Object.assign(segments[index].dataset, { done: progress.isDone(each), current: index === current });
         segments[index].firstChild.style.width = `${100 * progress.share(each)}%`;

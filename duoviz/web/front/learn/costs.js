@@ -2,7 +2,7 @@
 // "costs".
 
 import { el, setAttributes, setText, svg, watchSize } from "../visualizer/dom.js";
-import { duration } from "../visualizer/words.js";
+import { asShown, duration } from "../visualizer/words.js";
 import { createSlider } from "./parts.js";
 
 const [LEFT, BOTTOM, TOP] = [40, 44, 26];
@@ -42,7 +42,7 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width,
     .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: height - 26, "text-anchor": "middle" }, String(n)));
   const marked = [0, one, timeAt(target, Math.min(8, last)), slowest];
   const scale = marked.filter((t, index, all) => !index || t - all[index - 1] > top / 10)
-    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(+(1000 * t).toFixed(t < 0.01 ? 1 : 0)) : "0"));
+    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(+(1000 * t).toFixed(t < 0.1 ? 1 : 0)) : "0"));
   const [x0, y0] = place(0, 0);
   setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
   drawing.replaceChildren(svg("path", { class: "dl-axis", d: `M${x0} ${TOP}V${y0}H${width - 4}` }), marker, ...ticks, ...scale,
@@ -66,8 +66,9 @@ export function costsFigure(figure) {
     onMove(n) {
       mark(n);
       const together = timeAt(target, n);
+      const ratio = asShown(together) / asShown(one);
       setText(note, n === 1 ? `One token: ${duration(one)}.`
-        : `${n} tokens in one forward pass: ${duration(together)}, ${(together / one).toFixed(1)} times as long as one token. One after another: ${duration(n * one)}.`);
+        : `${n} tokens in one forward pass: ${duration(together)}, ${ratio.toFixed(ratio < 2 ? 2 : 1)} times as long as one token. One after another: ${duration(n * asShown(one))}.`);
     },
   });
   watchSize(box, (width, height) => {

@@ -1,7 +1,7 @@
 // The course: lessons of pages, each beside what it is about. `mountCourse(root, course, options)` shows it.
 
 import { button, el, setText, textButton } from "../visualizer/dom.js";
-import { createHead, createSummary } from "./contents.js";
+import { createHead, createSummary, timeOf } from "./contents.js";
 import { FIGURES } from "./figures.js";
 import { createProgress } from "./progress.js";
 import { createQuestion } from "./question.js";
@@ -135,7 +135,9 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
     const drawn = createPage(page, { stage, glossary, onAnswer });
     leave = drawn.leave;
     const live = isLast ? [liveBox(lesson, linkTo(lesson, number))] : [];
-    reading.show(drawn.words, [...drawn.question, ...live], pageLinks(lesson, number));
+    const [heading, ...words] = drawn.words;
+    const time = number ? [] : [el("p", { class: "dl-note" }, `This lesson takes ${timeOf([lesson])}.`)];
+    reading.show([heading, ...time, ...words], [...drawn.question, ...live], pageLinks(lesson, number));
     Object.assign(root.dataset, { lesson: lesson.name, page: number + 1 });
     stage.show(page, drawn.figure);
   }

@@ -2,14 +2,14 @@
 
 import { el, setText } from "../visualizer/dom.js";
 import { colorOf } from "../visualizer/methods.js";
-import { count, duration, fixed, tokenLabel } from "../visualizer/words.js";
+import { asShown, count, duration, fixed, tokenLabel } from "../visualizer/words.js";
 import { cacheFigure } from "./cache.js";
 import { costsFigure } from "./costs.js";
 import { coupledFigure, ruleFigure } from "./draws.js";
 import { createSlider, shareBar } from "./parts.js";
 
 export function waiting(target, drafting) {
-  const gap = duration(Math.abs(target - drafting));
+  const gap = duration(Math.abs(asShown(target) - asShown(drafting)));
   if (gap === duration(0)) return "Both are ready at the same time.";
   return target > drafting ? `The draft waits ${gap} for the target.` : `The target waits ${gap} for the draft.`;
 }
@@ -76,7 +76,7 @@ const whyOf = ({ tau, iteration, rows, device }) => (
 
 function speedsFigure({ runs }) {
   const top = Math.max(...runs.map(({ tps }) => tps));
-  const lines = runs.map(({ method, title, tps, ...about }) => {
+  const lines = runs.toSorted((a, b) => b.tps - a.tps).map(({ method, title, tps, ...about }) => {
     const bar = shareBar("method", tps / top);
     bar.style.background = colorOf(method);
     return el("div", { class: "dl-speed" }, el("span", { class: "dl-token" }, title), el("div", { class: "dl-lane" }, bar),

@@ -35,6 +35,9 @@ export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 export const countGuesses = (number) => count(number, "guess", "guesses");
 
+// Of what can be recomputed from durations, so that it agrees with those that `duration` shows.
+export const asShown = (seconds) => Number(seconds.toFixed(seconds < 0.1 ? 4 : seconds < 1 ? 3 : 2));
+
 export function duration(seconds) {
   if (!known(seconds)) return "–";
   return seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)} ms` : `${seconds.toFixed(2)} s`;
