@@ -111,7 +111,7 @@ async def forget(demo: gr.Blocks, session: str) -> None:
 
 def watch_no_files() -> None:
     """Let nobody who edits a Space's files change what it runs: without the `spaces` package, that fails in the log."""
-    http_server.watchfn_spaces = lambda reloader: None
+    http_server.watchfn_spaces = lambda reloader: None  # pyright: ignore[reportPrivateImportUsage]
 
 
 def introduce(elements: str) -> None:
