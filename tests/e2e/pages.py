@@ -280,7 +280,7 @@ def side(page, number):
 
 
 def text_of(side):
-    return "".join(side.locator(".dv-token").evaluate_all("tokens => tokens.map(token => token.textContent)"))
+    return "".join(side.locator(".dv-paragraph").all_text_contents())
 
 
 def figure(page, name, number):

@@ -78,35 +78,40 @@ function createChart([name, valueIn], { state, choose, redraw }) {
   };
 }
 
-function histogramNodes(iterations) {
+function histogramNodes(iterations, tall) {
   const counts = Array(iterations.reduce((most, { sequences }) => Math.max(most, sequences), 8)).fill(0);
   for (const { sequences } of iterations) if (sequences) counts[sequences - 1] += 1;
   const [most, unit] = [Math.max(1, ...counts), 240 / counts.length];
   return counts.flatMap((number, index) => {
-    const [height, middle] = [(18 * number) / most, (index + 0.5) * unit];
+    const [height, middle] = [((tall - 28) * number) / most, (index + 0.5) * unit];
     const axis = (y, text) => svg("text", { class: "dv-axis", x: middle, y, "text-anchor": "middle" }, String(text));
-    const bar = svg("rect", { class: "dv-histogram-bar", x: middle - 0.34 * unit, y: 33 - height, width: 0.68 * unit, height });
-    return [bar, ...(number ? [axis(30 - height, number)] : []), axis(44, index + 1)];
+    const bar = svg("rect", { class: "dv-histogram-bar", x: middle - 0.34 * unit, y: tall - 13 - height, width: 0.68 * unit, height });
+    return [bar, ...(number ? [axis(tall - 16 - height, number)] : []), axis(tall - 2, index + 1)];
   });
 }
 
 export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
-  const histogram = svg("svg", { class: "dv-histogram", viewBox: "0 0 240 46", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
+  const histogram = svg("svg", { class: "dv-histogram", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term("Iterations by k", MEANINGS.k[1])), histogram);
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
-  let counted = "";
+  let tall = 46, counted = "";
+  watchSize(histogram, (width, height) => {
+    tall = Math.max(46, (240 * height) / Math.max(1, width));
+    context.redraw();
+  });
   return {
     node: section("charts", "Over the iterations", createDetails(), el("div", { class: "dv-chart-grid" }, k, theta), more),
     draw() {
-      const key = `${state.epoch} ${state.iterations.length}`;
+      const key = `${state.epoch} ${state.iterations.length} ${tall}`;
       if (key !== counted) {
         const isUsed = (valueIn) => state.iterations.some((iteration) => known(valueIn(iteration)));
         SERIES.forEach(([, valueIn], index) => { charts[index].node.hidden = !isUsed(valueIn); });
         histogramBox.hidden = !state.iterations.some(({ sequences }) => sequences > 0);
-        histogram.replaceChildren(...histogramNodes(state.iterations));
+        setAttributes(histogram, { viewBox: `0 0 240 ${tall}` });
+        histogram.replaceChildren(...histogramNodes(state.iterations, tall));
         counted = key;
       }
       charts.forEach((chart) => chart.draw());

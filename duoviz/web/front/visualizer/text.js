@@ -6,16 +6,16 @@ import { originOf } from "./methods.js";
 import { nodesOf } from "./sentence.js";
 import { writtenUpTo } from "./player.js";
 
-function tokenSpan(token, position, node, header) {
+function tokenSpan(token, text, position, node, header) {
   const facts = [`iteration ${position}`, originOf(token.source, header)];
   if (known(node?.q)) facts.push(`draft probability ${fixed(node.q, 2)}`);
   if (known(node?.count)) facts.push(`${count(node.count, "time")} in the datastore`);
   if (known(node?.p)) facts.push(`target probability ${fixed(node.p, 2)}`);
   if (known(token.gap)) facts.push(`${fixed(token.gap, 2)} logits ahead of the next best`);
   const span = el("span", { class: "dv-token", "data-iteration": position, "data-source": token.source, title: facts.join(" · ") });
-  if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(token.text)) span.classList.add("dv-isolated");
+  if (/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(text)) span.classList.add("dv-isolated");
   // Newlines get a sign from CSS, so that textContent stays the decoded text exactly.
-  token.text.split("\n").forEach((line, at) => {
+  text.split("\n").forEach((line, at) => {
     if (at) span.append(el("i", { class: "dv-newline", "aria-hidden": "true" }), "\n");
     if (line) span.append(line);
   });
@@ -26,10 +26,10 @@ function tokenSpan(token, position, node, header) {
 // paragraph and not the whole text.
 function createFlow(box, state) {
   let groups = [], paragraph = null;
-  const openGroup = (position, isLater) => {
+  const openGroup = (position, isLater, space) => {
     if (!paragraph) box.append((paragraph = el("div", { class: "dv-paragraph" })));
     const group = el("span", { class: isLater ? "dv-group dv-later" : "dv-group", "data-group": position });
-    paragraph.append(group);
+    paragraph.append(space, group);
     groups[position].push(group);
     return group;
   };
@@ -46,8 +46,11 @@ function createFlow(box, state) {
       const nodes = nodesOf(iteration);
       let group = null;
       for (const [order, token] of iteration.committed.entries()) {
-        group ??= openGroup(position, isLater);
-        group.append(tokenSpan(token, position, nodes[order]?.node, state.header));
+        // The space before a word has no mark: at a line's end it would be an empty box.
+        const [space, text] = /^ \S/.test(token.text) ? [" ", token.text.slice(1)] : ["", token.text];
+        if (group) group.append(space);
+        else group = openGroup(position, isLater, space);
+        group.append(tokenSpan(token, text, position, nodes[order]?.node, state.header));
         if (token.text.endsWith("\n")) paragraph = group = null;
       }
     },
