@@ -42,7 +42,7 @@ def site_of(pages: dict[str, Page]) -> dict:
         "frame": FRAME,
         "pages": {
             tab: {
-                "fields": {name: field_kind(field) for name, field in page.fields.items()},
+                "fields": {name: field_kind(field) | {"id": field.elem_id} for name, field in page.fields.items()},
                 "visualizer": page.visualizer and page.visualizer.elem_id,
                 "start": page.start and page.start.elem_id,
                 "label": page.start and page.start.value,

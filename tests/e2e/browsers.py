@@ -11,6 +11,7 @@ from pathlib import Path
 from PIL import Image
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.firefox.service import Service as FirefoxService
 from selenium.webdriver.support.wait import WebDriverWait
@@ -89,6 +90,15 @@ return [...document.querySelectorAll(part)].find((node) => (
   node.checkVisibility({ visibilityProperty: true }) && (name === null || nameOf(node) === name)
 )) ?? null;"""
 BUTTON = "button, summary"
+# Where in the window a share of a node's width is, by what the window has at each place: boxes are not measured alike.
+PLACE = """const [part, share] = arguments;
+const [node, seen] = [document.querySelector(part), []];
+node.scrollIntoView({ block: "center" });
+for (let x = 0; x < innerWidth; x += 2) {
+  for (let y = 0; y < innerHeight; y += 8) if (node.contains(document.elementFromPoint(x, y))) seen.push([x, y]);
+}
+const [left, right] = [seen[0][0], seen.at(-1)[0]];
+return [Math.round(left + share * (right - left)), seen[seen.length >> 1][1]];"""
 # Attributes that a browser cannot read, and refuses on its console; of a picture's letters any may stand there.
 UNREADABLE = """return [...document.querySelectorAll("svg *")].flatMap((node) => (
   [...node.attributes].filter(({ value }) => /^(?!data:).*(NaN|Infinity)/.test(value))
@@ -137,6 +147,13 @@ class Visitor:
             return seen[-1] == seen[-2] and (node.click() or True)
 
         self.wait(pressed)
+
+    def point(self, part, share):
+        """Click this share of a node's width, counted from its left."""
+        actions = ActionChains(self.driver)
+        actions.w3c_actions.pointer_action.move_to_location(*self.run(PLACE, part, share))
+        actions.w3c_actions.pointer_action.click()
+        actions.perform()
 
     def reads(self, part, text):
         """Wait until this is read there."""

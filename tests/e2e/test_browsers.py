@@ -70,6 +70,21 @@ def presentation(visitor, url):
     visitor.find(":root[data-present]")
     visitor.press("End presentation")
     visitor.wait("!document.querySelector(':root[data-present]')")
+    # As on the largest screens: what is pressed is what is meant.
+    visitor.resize(1280)
+    visitor.press("Details")
+    enlarge = "document.querySelector('.gradio-container').style.setProperty('--zoom', arguments[0])"
+    visitor.run(enlarge, "1.6")
+    count = int(visitor.run(f"return document.querySelector('{LIVE}').dataset.iterations"))
+
+    def pressed(number):
+        visitor.point(f"{LIVE} .dv-chart-drawing", (number + 0.5) / count)
+        return visitor.run(f"return document.querySelector('{LIVE}').dataset.shown") == str(number)
+
+    for number in (1, count - 2):
+        visitor.wait(lambda _, number=number: pressed(number))
+    visitor.run(enlarge, "")
+    visitor.press("Details")
 
 
 def race(visitor, url):
@@ -93,6 +108,9 @@ def lesson(visitor, url):
     right = next(at for at, option in enumerate(question["options"], 1) if option["right"])
     visitor.press(part=f".dl-option:nth-child({right})")
     visitor.is_at(".dl-verdict", right="true")
+    if visitor.is_firefox:
+        visitor.run("location.hash = '#tab=learn&lesson=the-classical-rule&page=1'")
+        assert visitor.colours('.dl-bar[data-side="draft"]') > 1
 
 
 def game(visitor, url):
@@ -156,6 +174,8 @@ def larger_letters(visitor, url):
     visitor.wait(lambda _: prompt.rect["height"] > 1.5 * before)
     name, tabs = (visitor.find(part).rect for part in ("#title h1", "#tab-live-button"))
     assert name["x"] + name["width"] <= tabs["x"] and prompt.rect["y"] >= tabs["y"] + tabs["height"]
+    beats, key, box = (visitor.find(f"{LIVE} {part}").rect for part in (".dv-beats", ".dv-legend-list", ".dv-tree-box"))
+    assert beats["x"] + beats["width"] <= key["x"] and key["y"] + key["height"] <= box["y"]
     with visitor.driver.context("chrome"):
         visitor.run("gBrowser.selectedBrowser.textZoom = 1")
 

@@ -30,6 +30,10 @@ def test_a_recorded_race_plays_as_the_tab_opens_and_gives_way_to_a_live_one(page
     for number, method in enumerate(("duodecoding", "vanilla")):
         curve = page.locator(f".dv-curves .dv-curve[data-place='{number}']")
         expect(curve).to_have_attribute("stroke", look_of(method).colour)
+    # Of what the other tabs say nothing is announced.
+    elsewhere = "(nodes) => nodes.filter((node) => !node.closest('#tab-compare')).map((node) => node.textContent)"
+    expect(page.locator("#tab-live [role=status]").filter(has_text="Press Generate to run")).to_have_count(1)
+    assert not any(page.get_by_role("status").evaluate_all(elsewhere))
     ask_for_a_race(page, 24)
     is_at(race, state="done")
     expect(label.locator("q")).to_be_hidden()

@@ -17,6 +17,7 @@ from tests.e2e.pages import (
     is_at,
     move_to,
     open_live,
+    open_settings,
     press,
     press_endless,
     wait_for_iterations,
@@ -70,6 +71,8 @@ def drop(page, line, meanwhile=lambda: None):
     """Cut the line until the page has noticed; it loads anew by itself once it is back."""
     line.cut()
     expect(page.get_by_text("Connection to the server was lost").first).to_be_visible()
+    # What says so lies over the form.
+    page.add_style_tag(content=".toast-wrap { display: none !important; }")
     meanwhile()
     page.evaluate("window.before = true")
     line.is_cut = False
@@ -81,14 +84,27 @@ def test_a_run_and_the_form_come_back(page, line):
     page.locator("#method").get_by_text("Large model alone", exact=True).click()
     press_endless(page)
     count = int(page.locator(".dv").get_attribute("data-iterations"))
-    # Of what is typed now Gradio hears nothing.
-    drop(page, line, lambda: page.locator("#prompt textarea").fill("Typed while it was lost"))
+    settings = page.locator("#settings")
+
+    def change():
+        """Of this Gradio hears nothing."""
+        page.locator("#prompt textarea").fill("Typed while it was lost")
+        open_settings(page)
+        page.locator("#temperature input").fill("0.7")
+        page.locator("#top-k input").fill("")
+        page.locator("#cores input").click()
+        page.get_by_role("option", name="all", exact=True).click()
+        settings.get_by_label("No chat template").check()
+
+    drop(page, line, change)
     expect(page.locator("#prompt textarea")).to_have_value("Typed while it was lost")
     expect(page.locator("#method label.selected")).to_have_text("Large model alone")
     expect(page.locator(".dv-message")).to_have_text(CUT_OFF.format("run"))
     wait_for_iterations(page, count)
     page.locator("#settings > button").click()
-    expect(page.locator("#max-new-tokens input")).to_have_value("4000")
+    for field, value in {"max-new-tokens": "4000", "temperature": "0.7", "top-k": "", "cores": "all"}.items():
+        expect(page.locator(f"#{field} input")).to_have_value(value)
+    expect(settings.get_by_label("No chat template")).to_be_checked()
 
 
 def test_a_race_comes_back_on_the_tab_that_was_open(page, line):
@@ -100,7 +116,17 @@ def test_a_race_comes_back_on_the_tab_that_was_open(page, line):
     page.locator("#compare-prompt textarea").fill("Why is the sea salt?")
     ask_for_a_race(page, 4000)
     expect(race.locator(".dv-token").nth(3)).to_be_visible()
-    drop(page, line)
+
+    def change():
+        page.locator("#second-method").get_by_text("SpS", exact=True).click()
+        page.locator("#race-settings > button").click()
+        page.locator("#repeats input").fill("2")
+
+    drop(page, line, change)
+    expect(page.locator("#second-method input:checked")).to_have_value("speculative")
+    page.locator("#race-settings > button").click()
+    for field, value in {"compare-max-new-tokens": "4000", "repeats": "2"}.items():
+        expect(page.locator(f"#{field} input")).to_have_value(value)
     expect(page.get_by_role("tab", name="Compare", exact=True)).to_have_attribute("aria-selected", "true")
     expect(page.locator("#compare-prompt textarea")).to_have_value("Why is the sea salt?")
     expect(race).to_contain_text(CUT_OFF.format("race"))

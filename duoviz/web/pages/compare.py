@@ -50,7 +50,10 @@ def compare_page(hardware: Hardware) -> Page:
         prompt = gr.Textbox(
             label="Prompt", value=PROMPT, lines=1, max_lines=3, container=False, scale=5, elem_id="compare-prompt"
         )
-        sides = {side: method_field(method, f"{side.capitalize()} method") for side, method in SIDES.items()}
+        sides = {
+            side: method_field(method, f"{side.capitalize()} method", elem_id=f"{side}-method")
+            for side, method in SIDES.items()
+        }
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
         larger = gr.Button("Larger model", size="md", elem_id="race-larger", min_width=130)
@@ -74,7 +77,7 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Radio]) -> Fields:
         fields = size_fields(limits, place="compare-")
         info = f"1 to {MAX_REPEATS}, taking turns in going first; speeds are of all rounds together"
         fields["repeats"] = gr.Number(ROUNDS, label="Rounds", info=info, elem_id="repeats")
-    fields |= sampling_fields(place="compare-") | {"raw": raw_field()}
+    fields |= sampling_fields(place="compare-") | {"raw": raw_field(place="compare-")}
     with gr.Row():
         for side, method in sides.items():
             with gr.Column():

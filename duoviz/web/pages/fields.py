@@ -95,7 +95,13 @@ def size_fields(limits: Limits, place: str = "") -> Fields:
     """How much is written, and by which models."""
     return {
         "max_new_tokens": setting_field("max_new_tokens", place),
-        "pair": gr.Dropdown(list(PAIRS), value=first_pair(), label="Models", allow_custom_value=not limits.on_space),
+        "pair": gr.Dropdown(
+            list(PAIRS),
+            value=first_pair(),
+            label="Models",
+            allow_custom_value=not limits.on_space,
+            elem_id=f"{place}pair",
+        ),
     }
 
 
@@ -125,8 +131,8 @@ def prompts_to_try(prompt: gr.Textbox, pair: gr.Dropdown) -> None:
     pair.change(show_small, pair, about, **AT_ONCE)
 
 
-def raw_field() -> gr.Checkbox:
-    return gr.Checkbox(False, label="No chat template", info="continue the text as it is")
+def raw_field(place: str = "") -> gr.Checkbox:
+    return gr.Checkbox(False, label="No chat template", info="continue the text as it is", elem_id=f"{place}raw")
 
 
 def own_fields(limits: Limits, method: gr.Radio, place: str = "") -> Fields:

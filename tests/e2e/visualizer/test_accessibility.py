@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import OPEN_DETAILS, move_to, send, show, shown
+from tests.e2e.pages import OPEN_DETAILS, move_to, open_menu, send, show, shown
 from tests.trace.made import events_of
 
 POINTED = re.compile(r"\bdv-pointed\b")
@@ -64,3 +64,25 @@ def test_what_a_word_means_is_told_where_it_stands(page, methods_page, traces):
     # The word is gone then, and its note with it.
     page.keyboard.press("Home")
     expect(tip).to_be_hidden()
+
+
+# Which of the two is on top where they overlap: of a note the pointer takes no notice.
+ON_TOP = """() => {
+  const [tip, panel] = [".dv-tip", ".dv-menu-files .dv-panel"].map((part) => document.querySelector(part));
+  tip.style.pointerEvents = "auto";
+  const [one, other] = [tip, panel].map((node) => node.getBoundingClientRect());
+  const [x, y] = [["left", "right"], ["top", "bottom"]].map(([from, to]) => (
+    (Math.max(one[from], other[from]) + Math.min(one[to], other[to])) / 2));
+  return [tip, panel].map((node) => node.contains(document.elementFromPoint(x, y)));
+}"""
+
+
+def test_an_open_menu_is_over_what_a_word_means(page, methods_page):
+    show(page, methods_page, "duodecoding")
+    page.set_viewport_size({"width": 390, "height": 600})
+    open_menu(page)
+    number = page.locator(".dv-number").first
+    number.evaluate("(node) => { scrollTo(0, 0); scrollBy(0, node.getBoundingClientRect().top - 400); }")
+    number.evaluate("(node) => node.focus({ preventScroll: true })")
+    expect(page.locator(".dv-tip")).to_be_visible()
+    assert page.evaluate(ON_TOP) == [False, True]

@@ -1,6 +1,6 @@
 // Tokens over seconds, one line a lane.
 
-import { el, section, setAttributes, svg, watchSize, zoomOf } from "../visualizer/dom.js";
+import { el, placeOn, section, setAttributes, svg, watchSize } from "../visualizer/dom.js";
 import { count, duration } from "../visualizer/words.js";
 import { tickStep } from "../visualizer/timeline.js";
 import { canReplay, iterationAt, tokensOf, wallOf } from "./model.js";
@@ -54,8 +54,7 @@ export function createCurves({ race, actions, hoverTime, redraw }) {
   drawing.append(layer, reached, cross, hand);
   const names = el("ul", { class: "dv-legend-list" });
   let width = 0, drawn = "", scale = null;
-  const timeAt = ({ clientX }) => (
-    Math.max(0, scale.toTime((clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing))));
+  const timeAt = (event) => Math.max(0, scale.toTime(placeOn(drawing, event)[0] * width));
   const reachedBy = (time) => (canReplay(race) ? Math.min(time, race.clock) : time);
   const scrub = (event) => { if (scale && event.buttons === 1) actions.setClock(timeAt(event)); };
   drawing.addEventListener("pointerdown", (event) => {

@@ -1,7 +1,7 @@
 // When does it pay? A map of each method's φ by the cost model, with a point to be moved to one's own machine and
 // draft.
 
-import { el, setText, svg } from "../visualizer/dom.js";
+import { el, placeOn, setText, svg } from "../visualizer/dom.js";
 import { onKeys } from "../visualizer/keys.js";
 import { fixed } from "../visualizer/words.js";
 
@@ -105,10 +105,9 @@ function createHandle(drawing, panel, pays, toPlace, move) {
   const range = { "aria-valuemin": pays.alphas[0], "aria-valuemax": pays.alphas.at(-1) };
   const slider = { tabindex: 0, role: "slider", "aria-label": `Your point, ${panel.method}`, ...range };
   const handle = svg("g", { class: "ll-handle", ...slider }, svg("circle", { r: RING }), svg("circle", { r: 2.5 }));
-  const follow = ({ clientX, clientY }) => {
-    const box = drawing.getBoundingClientRect();
-    const [x, y] = [(clientX - box.left) * (MAP_WIDTH / box.width), (clientY - box.top) * (MAP_HEIGHT / box.height)];
-    move(() => toPlace(x, y));
+  const follow = (event) => {
+    const [across, down] = placeOn(drawing, event);
+    move(() => toPlace(across * MAP_WIDTH, down * MAP_HEIGHT));
   };
   drawing.addEventListener("pointerdown", (event) => {
     drawing.setPointerCapture(event.pointerId);

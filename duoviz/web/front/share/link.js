@@ -1,6 +1,6 @@
 // A view of the page as a link's fragment: its tab, fields and iteration. pages: for each tab {fields, visualizer,
-// start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice" | "list", default, choices}, and the
-// ids of what shows a run and of what starts one, null where there is none.
+// start}: its fields by name, each {kind: "text" | "number" | "flag" | "choice" | "list", default, choices, id}, and
+// the ids of what shows a run and of what starts one, null where there is none.
 
 import { clip, visible } from "../visualizer/words.js";
 import { isControl } from "./limits.js";
@@ -56,6 +56,9 @@ const keysOf = ({ fields, visualizer, start }) => ({
   },
 });
 
+// A field's value, from its text; undefined where that is none.
+export const readField = (text, field) => KINDS[field.kind].read(text, field);
+
 export const differs = (value, field) => String(value) !== String(field.default);
 
 // "#tab=…&…": what differs from the page as it opens, and always what a reader looks for.
@@ -94,7 +97,7 @@ export function viewOfFragment(fragment, pages) {
   for (const [name, text] of Object.entries(entries)) {
     const [part, keys] = Object.entries(keysOf(page)).find(([, each]) => Object.hasOwn(each, name)) ?? [];
     const kind = keys && KINDS[keys[name].kind];
-    const value = kind?.read(text, keys[name]);
+    const value = kind && readField(text, keys[name]);
     if (value !== undefined) found[part][name] = value;
     else ignored.push(`${named(name)} (${kind ? `not ${kind.what}` : "unknown here"})`);
   }

@@ -8,7 +8,7 @@ import { isPresented } from "../visualizer/dom.js";
 import { copied, REFUSED } from "../visualizer/export.js";
 import { takeLeft } from "../visualizer/remembered.js";
 import { controlsOf, limitControls } from "./limits.js";
-import { differs, fragmentOf, viewOfFragment } from "./link.js";
+import { differs, fragmentOf, readField, viewOfFragment } from "./link.js";
 import { present, chosenTheme, setTheme } from "./look.js";
 
 const COPIED = "Link copied (also shown here). It holds this tab, its prompt and settings, and the iteration shown.";
@@ -102,14 +102,23 @@ function limitEveryTab({ pages }) {
 export const LEFT = "duoviz form";
 const MEASURING = "The page was reloaded during the measurement; finished answers are kept. Press Run to resume it.";
 
+// A field's value as it stands on the page; as heard where it is not there, or shown by other words.
+function valueOnPage(field, heard) {
+  const input = document.querySelector(`#${field.id} :is(textarea, input:not([type=radio]), input:checked)`);
+  if (!input || field.kind === "list") return heard;
+  const value = readField(input.type === "checkbox" ? String(input.checked) : input.value, field);
+  return value === undefined ? heard : value;
+}
+
 // What is left to the page that comes: the tab, whether it is presented, and the tabs whose fields have changed.
-// values: as Gradio heard of them last, null of none; of what is typed while the server is lost it does not hear.
+// values: as Gradio heard of them last, null of none; of what changes while the server is lost it does not hear.
 export function leftOf(values, site) {
   const fieldsOfAll = Object.values(site.pages).flatMap(({ fields }) => Object.values(fields));
   const heard = values ?? fieldsOfAll.map((field) => field.default);
-  const views = Object.entries(site.pages).map(([tab, { start }]) => {
-    const prompt = start && document.querySelector(`#tab-${tab} [id$=prompt] textarea`)?.value;
-    return { tab, fields: { ...fieldsOn(tab, heard, site), ...(typeof prompt === "string" && { prompt }) } };
+  const views = Object.entries(site.pages).map(([tab, { fields }]) => {
+    const entries = Object.entries(fieldsOn(tab, heard, site));
+    const now = entries.map(([name, value]) => [name, valueOnPage(fields[name], value)]);
+    return { tab, fields: Object.fromEntries(now) };
   });
   const changed = views.filter((view) => isChanged(view, site.pages[view.tab]));
   const message = document.querySelector("#lab-status progress") ? MEASURING : "";

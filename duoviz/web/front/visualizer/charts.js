@@ -1,7 +1,7 @@
 // The fold "Details", one choice for all visualizers of a page, which stands at the page's root and is remembered; and
 // behind it tokens written, k, γ and θ over the iterations, and the histogram of k.
 
-import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
+import { el, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { MEANINGS, term } from "./meanings.js";
 import { remember, remembered } from "./remembered.js";
 import { known } from "./words.js";
@@ -55,10 +55,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
   const shape = { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` };
   const drawing = svg("svg", shape, marker, path);
   const range = el("span", { class: "dv-scope" });
-  drawing.addEventListener("click", (event) => {
-    const box = drawing.getBoundingClientRect();
-    choose(Math.floor(((event.clientX - box.left) / box.width) * state.iterations.length));
-  });
+  drawing.addEventListener("click", (event) => choose(Math.floor(placeOn(drawing, event)[0] * state.iterations.length)));
   let width = 0, drawn = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
   return {

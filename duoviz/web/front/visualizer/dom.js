@@ -47,13 +47,20 @@ export function watchSize(node, tell) {
   new ResizeObserver(told).observe(node);
 }
 
-// Where a browser does not tell it, the box around a drawing is measured.
-function measuredZoom(node) {
-  const box = node.closest("svg")?.parentElement ?? node;
-  return box.getBoundingClientRect().width / box.offsetWidth || 1;
+// How many pixels of a measured box are one of the node's own: a browser that does not tell it measures in these.
+export const zoomOf = (node) => node.currentCSSZoom ?? 1;
+
+// How many of a pointer's pixels, which are the window's, are one of a measured box.
+function pointerZoom(node) {
+  if (!node || node.currentCSSZoom) return 1;
+  return (Number(getComputedStyle(node).zoom) || 1) * pointerZoom(node.parentElement);
 }
 
-export const zoomOf = (node) => node.currentCSSZoom ?? measuredZoom(node);
+// Where a pointer is on a node, as shares of its width and height.
+export function placeOn(node, { clientX, clientY }) {
+  const [{ left, top, width, height }, zoom] = [node.getBoundingClientRect(), pointerZoom(node)];
+  return [(clientX / zoom - left) / width, (clientY / zoom - top) / height];
+}
 
 export const isPresented = () => document.documentElement.hasAttribute("data-present");
 

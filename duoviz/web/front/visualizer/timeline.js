@@ -1,6 +1,6 @@
 // The timeline: two lanes on one clock, what part of it is in view, and moving that by pointer and keys.
 
-import { el, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
+import { el, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { onKeys } from "./keys.js";
 import { isPaced } from "./player.js";
 import { beginOf, busyBetween, eachBetween, isTimed, iterationEndingAt } from "./state.js";
@@ -183,16 +183,17 @@ function addPointer(drawing, view, { redraw, choose, hover }) {
   const iterationAt = (target) => (target.dataset?.iteration === undefined ? -1 : Number(target.dataset.iteration));
   drawing.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
-    drag = { x: event.clientX, moved: 0, position: iterationAt(event.target) };
+    drag = { x: event.clientX, share: placeOn(drawing, event)[0], moved: 0, position: iterationAt(event.target) };
     drawing.setPointerCapture(event.pointerId);
   });
   drawing.addEventListener("pointermove", (event) => {
     if (!drag) return hover(iterationAt(event.target));
-    const dx = event.clientX - drag.x;
-    drag.moved += Math.abs(dx);
-    drag.x = event.clientX;
+    const [share] = placeOn(drawing, event);
+    const by = drag.share - share;
+    drag.moved += Math.abs(event.clientX - drag.x);
+    Object.assign(drag, { x: event.clientX, share });
     if (drag.moved <= 4) return;
-    view.panBy(-dx / drawing.getBoundingClientRect().width);
+    view.panBy(by);
     redraw();
   });
   drawing.addEventListener("pointerup", () => {
@@ -203,8 +204,7 @@ function addPointer(drawing, view, { redraw, choose, hover }) {
   drawing.addEventListener("pointerleave", () => hover(-1));
   drawing.addEventListener("wheel", (event) => {
     event.preventDefault();
-    const { left, width } = drawing.getBoundingClientRect();
-    const at = view.start + ((event.clientX - left) / width) * (view.end - view.start);
+    const at = view.start + placeOn(drawing, event)[0] * (view.end - view.start);
     view.zoom(Math.exp(0.002 * Math.max(-200, Math.min(200, event.deltaY))), at);
     redraw();
   }, { passive: false });

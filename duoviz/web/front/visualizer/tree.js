@@ -209,9 +209,11 @@ export function createTree(context) {
   const candidates = createCandidates();
   const body = el("div", { class: "dv-tree-body" }, el("div", { class: "dv-tree-side" }, ...forest.nodes), candidates.node);
   let [drawn, told] = [null, null];
-  const beats = el("ol", { "class": "dv-beats", "aria-hidden": "true" }, ...BEATS.map((beat) => el("li", { "data-beat": beat }, beat)));
+  const beats = BEATS.map((beat) => el("span", { "data-beat": beat }, beat));
+  const node = section("tree", "Tree", body);
+  node.querySelector("h3").append(el("span", { "class": "dv-beats", "aria-hidden": "true" }, ...beats));
   return {
-    node: section("tree", "Tree", beats, body),
+    node,
     drawing: forest.drawing,
     nodeOf: forest.nodeOf,
     highlight: (position, on) => forest.box.classList.toggle("dv-lit", on && position === state.shown),
