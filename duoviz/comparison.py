@@ -157,7 +157,7 @@ def summed_up(
     verdict = worst(agreements) if agreements else None
     sides = [row for row in map(median_row, mine[:2]) if row]
     comparable = len(sides) == 2 and not disturbed and not any(was_cut(row) for row in sides)
-    said = [f"{row['method']}: {row['message']}" for row in sides if "message" in row]
+    said = [capital(f"{row['method']}: {row['message']}") for row in sides if "message" in row]
     sides_and_traces = [lane.name for lane in lanes[:2]], [row["trace"] for row in sides]
     return {
         "lanes": [
@@ -169,7 +169,8 @@ def summed_up(
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
         "headline": capital(headline([lines[lane.name] for lane in lanes[:2]])) if comparable else "",
-        "sentences": [*map(capital, [*said, *explain(*sides_and_traces)])] if comparable else [],
+        "sentences": [*map(capital, explain(*sides_and_traces))] if comparable else [],
+        "warnings": said if comparable else [],
     }
 
 

@@ -82,11 +82,12 @@ class Race(Scripted):
     """Shows two methods on one prompt: each as it runs, then both on one clock. Feed it `batch(…)` strings.
 
     recorded: the texts of `recorded_race`s, of which the first is shown before the visitor's own. Event `chosen`:
-    another is shown.
+    another is shown. measured: what was measured of what the reasons estimate, in a sentence.
     """
 
-    def __init__(self, *, recorded: Sequence[str] = (), **options):
-        super().__init__("race", ["chosen"], replay=served_replay(), recorded=list(recorded), **options)
+    def __init__(self, *, recorded: Sequence[str] = (), measured: str = "", **options):
+        shown = {"recorded": list(recorded), "measured": measured}
+        super().__init__("race", ["chosen"], replay=served_replay(), **shown, **options)
 
 
 def served_replay() -> str:

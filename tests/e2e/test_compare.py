@@ -120,7 +120,9 @@ def test_a_race_in_the_tab_a_mistake_and_one_that_is_stopped(page, site):
     ask_for_a_race(page, 4000)
     is_at(race, state="running")
     page.wait_for_function("() => Number(document.querySelector('.dv-side')?.dataset.tokens) > 5")
+    expect(page.locator("#race")).to_be_hidden()
     page.locator("#stop-race").click()
+    expect(page.locator("#race")).to_be_focused()
     is_at(race, state="done")
     assert 5 < int(side(page, 0).get_attribute("data-tokens")) < 4000
     wait_until(lambda: not site.hardware.queue.jobs)

@@ -26,6 +26,7 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
+from duoviz.web.pages.live import averages
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import AT_ONCE, WATCHED, Visitors
@@ -55,15 +56,15 @@ def compare_page(hardware: Hardware) -> Page:
             for side, method in SIDES.items()
         }
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
+        halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=80)
         fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
         larger = gr.Button("Larger model", size="md", elem_id="race-larger", min_width=130)
-        halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=60)
         with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)
             inputs = {"prompt": prompt} | comparison_fields(hardware.limits, sides)
             gr.Button("Close", elem_classes="close-drawer")
     races = [recorded_race(STORY, [method, SIDES["second"]]) for method in RECORDED]
-    view = Race(elem_id="race-view", recorded=[race for race in races if race])
+    view = Race(elem_id="race-view", recorded=[race for race in races if race], measured=on_a_gpu())
     chosen = [sides["first"], sides["second"]]
     view.chosen(None, None, chosen, js="() => window.duoviz.recordedRace()", **AT_ONCE)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
@@ -85,6 +86,14 @@ def comparison_fields(limits: Limits, sides: Mapping[str, gr.Radio]) -> Fields:
                 own = own_fields(limits, method, place=f"{side}-")
                 fields |= {f"{side}_method": method} | {f"{side}_{name}": field for name, field in own.items()}
     return fields
+
+
+def on_a_gpu() -> str:
+    """What the Lab measured with a small target on a GPU; "" without results."""
+    if not (found := averages("with-an-H100").get("DuoDecoding")):
+        return ""
+    speed = f"{found['phi']:.2f} ± {found['noise']:.2f} times"
+    return f"Measured on an H100 with a small target, DuoDecoding: {speed}."
 
 
 def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_for_like: bool) -> list[Lane]:

@@ -50,7 +50,7 @@ def check_tree(drawn, iteration):
     for node in drawn["nodes"]:
         told = iteration[node["list"]][int(node["index"])]
         assert [node[name] for name in ("status", "source", "label")] == [told["status"], told["source"], told["text"]]
-        assert told["status"] == "window" or f"{told['status']}, {ORIGINS[told['source']]}" in node["meaning"]
+        assert told["status"] == "window" or f"({told['status']}), {ORIGINS[told['source']]}" in node["meaning"]
         assert node.get("count") == (None if told["count"] is None else f"×{told['count']}")
     for edge in drawn["edges"]:
         nodes = iteration[edge["list"]]

@@ -6,7 +6,7 @@ import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
 import { eventsOfLeft, leftOf, recordedEvents } from "../race/race_file.js";
 import { leave, takeLeft } from "../visualizer/remembered.js";
-import { foldMethods } from "../share/form.js";
+import { foldMethods, swapFocus } from "../share/form.js";
 import { imported, page } from "../page.js";
 
 export function start({ element, props, trigger, methods }) {
@@ -21,8 +21,11 @@ export function start({ element, props, trigger, methods }) {
   foldMethods(document.querySelectorAll("#ask-race .methods"));
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const restored = eventsOfLeft(takeLeft(key), recordings).then((events) => (receiver.isOpen() ? [] : events));
-  const options = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, recordings, restored, chosen };
+  const shown = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, measured: props.measured };
+  const options = { ...shown, recordings, restored, chosen };
   const race = mountRace(element.querySelector(".dv-root"), receiver, options);
+  const isOn = ({ state }) => state === "waiting" || state === "running";
+  swapFocus(element.querySelector(".dv-race"), ["race", "stop-race"], isOn);
   leave(key, () => leftOf(race, receiver.isOpen()), {});
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));

@@ -6,7 +6,7 @@ import { aboutOf } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
-import { count, duration, known } from "../visualizer/words.js";
+import { count, duration, measuredWords } from "../visualizer/words.js";
 import { createKey, createText, hide, reveal } from "../story/figure.js";
 import { createKnob } from "./knob.js";
 import { createLanes } from "./lanes.js";
@@ -65,8 +65,6 @@ function ending(alone, both, isComputed) {
   return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
 }
 
-const measuredWords = ({ phi, noise }) => `${phi.toFixed(2)}${known(noise) ? ` ± ${noise.toFixed(2)}` : ""}`;
-
 // What the Lab says of this method, and of taking turns. averages: {phi, noise, n, tasks} by methods' titles.
 function inTheLab({ header }, averages) {
   const { title, parallel } = aboutOf(header);
@@ -74,7 +72,7 @@ function inTheLab({ header }, averages) {
   if (!own) return "";
   const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
   const share = parallel && header.target.cpu && inTurn?.phi > own.phi
-    ? ` Taking turns (SpS) is faster on so small a machine: ${measuredWords(inTurn)}.` : "";
+    ? ` Taking turns (SpS) is faster where both share two cores: ${measuredWords(inTurn)}.` : "";
   return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${share}`;
 }
 

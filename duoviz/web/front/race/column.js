@@ -18,10 +18,9 @@ function swatch(lane, place) {
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
-// runs: how many rounds there were, of which the median one is shown.
-function deviceWords({ header }, runs) {
+function deviceWords({ header }) {
   if (!header) return WAITING;
-  const words = `${runs > 1 ? "median round, " : ""}large model on ${header.target.device}${header.draft ? `; small model on ${header.draft.device}` : ""}`;
+  const words = `large model on ${header.target.device}${header.draft ? `; small model on ${header.draft.device}` : ""}`;
   // What stands in brackets is the machine's name.
   return words.replace(/ \([^)]*\)/g, "");
 }
@@ -66,7 +65,9 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   };
   const text = createText({ state: lane.state, choose });
   const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
-  const counted = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, " tokens/s"), el("span", {}, seconds));
+  // Of several rounds the median one is shown.
+  const unit = el("span");
+  const counted = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, unit), el("span", {}, seconds));
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
@@ -87,8 +88,9 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       const now = countersOf(race, lane);
       setText(tokens, String(now.tokens));
       setText(tps, fixed(now.tps, 1));
+      setText(unit, race.result?.lanes[place].figures?.runs > 1 ? " tokens/s (median)" : " tokens/s");
       setText(seconds, duration(now.seconds));
-      setText(device, deviceWords(lane.state, race.result?.lanes[place].figures?.runs));
+      setText(device, deviceWords(lane.state));
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");
       problem.hidden = !lane.error;

@@ -47,7 +47,7 @@ function createFigures({ race }) {
       head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, ...headOf(lane, place))));
       const rows = FIGURES.filter(([name]) => name !== "phi_same_cores" || onEqualCores);
       body.replaceChildren(...rows.map(([name, label, written]) => (
-        el("tr", { "data-row": name }, el("th", { scope: "row" }, label), ...figures.map((each, place) => (
+        el("tr", { "data-row": name }, el("th", { scope: "row" }, name === "tps" && finals[0]?.runs > 1 ? `${label} (all rounds)` : label), ...figures.map((each, place) => (
           el("td", {}, el("span", { "data-figure": name }, written(each[name])), " ", el("small", {}, spreadWords(finals[place], name)))))))));
       setText(rounds, hasEnded(race) && race.result ? roundsWords(finals.map((each) => each?.runs ?? 0)) : "So far");
     },
@@ -85,20 +85,24 @@ export function headlineOf(race) {
 }
 
 export function createFinish(context) {
-  const { race } = context;
+  const { race, options: { measured } } = context;
   const figures = createFigures(context);
   const headline = el("p", { class: "dv-headline" });
   const verdict = el("div", { class: "dv-verdict-place" });
   const baselines = el("p", { class: "dv-note dv-baselines" });
   const reasons = el("ul", { class: "dv-reasons" });
-  const why = el("details", { class: "dv-why" }, el("summary", {}, "Why?"), reasons, baselines);
+  const question = el("summary");
+  const why = el("details", { class: "dv-why" }, question, reasons, baselines);
   const node = el("section", { class: "dv-section dv-finish", "aria-label": "Result" }, headline, verdict, figures.node);
   let shown = null;
   const tell = () => {
     shown = race.result;
-    verdict.replaceChildren(...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
+    const warnings = shown?.warnings?.map((words) => el("p", { class: "dv-message", "data-kind": "error" }, words)) ?? [];
+    verdict.replaceChildren(...warnings, ...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
+    setText(question, shown?.lanes.some(({ figures: each }) => each?.runs > 1) ? "Why? (of the median round)" : "Why?");
     baselines.textContent = shown ? baselineWords(shown.baselines, new Set(shown.lanes.slice(0, 2).map(({ device }) => device)).size === 1) : "";
-    reasons.replaceChildren(...(shown?.sentences ?? []).map((sentence) => el("li", sentence.startsWith("Estimate:") ? { class: "dv-estimate" } : {}, sentence)));
+    reasons.replaceChildren(...(shown?.sentences ?? []).map((sentence) => (
+      sentence.startsWith("Estimate:") ? el("li", { class: "dv-estimate" }, `${sentence} ${measured ?? ""}`) : el("li", {}, sentence))));
   };
   return {
     node,

@@ -75,7 +75,8 @@ function createSources({ race }) {
         const tokens = state.iterations.flatMap(({ committed }) => committed);
         for (const { source } of tokens) origins.set(source, MODELS[source] ? `from the ${MODELS[source]} (${source})` : originOf(source, state.header));
       }
-      node.replaceChildren(...[...origins].map(([source, words]) => (
+      const guessesFirst = [...origins].sort(([one], [other]) => (one === "target") - (other === "target"));
+      node.replaceChildren(...guessesFirst.map(([source, words]) => (
         el("li", {}, el("span", { class: "dv-sample", "data-source": source }, "abc"), ` ${words}`)
       )));
     },

@@ -3,18 +3,23 @@
 import { button, listen } from "../visualizer/dom.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 
-// What a run's begin and end do to the form around it. Stop stands where Generate stood, and takes its focus; and the
-// other way. On a phone the form gives its room to a run, until its prompt is pressed.
+// Stop stands where what starts a run stood, and takes its focus; and the other way. ids: of both; change: is called
+// with whether a run goes on, as it may have changed.
+export function swapFocus(root, ids, isOn, change = () => {}) {
+  new MutationObserver(() => {
+    const [go, stop] = ids.map((id) => document.getElementById(id));
+    const [from, to] = isOn(root.dataset) ? [go, stop] : [stop, go];
+    if (from && document.activeElement === from) to.focus({ preventScroll: true });
+    change(isOn(root.dataset));
+  }).observe(root, { attributeFilter: ["data-live", "data-state"] });
+}
+
+// On a phone the form gives its room to a run, until its prompt is pressed.
 export function followRuns(root) {
   // A visualizer may stand on a page without a form.
   const tab = root.closest("#tab-live") ?? root;
-  new MutationObserver(() => {
-    const [generate, stop] = ["generate", "stop"].map((id) => document.getElementById(id));
-    const isOn = root.dataset.live === "yes";
-    const [from, to] = isOn ? [generate, stop] : [stop, generate];
-    if (from && document.activeElement === from) to.focus({ preventScroll: true });
-    if (isOn) tab.dataset.folded = "";
-  }).observe(root, { attributeFilter: ["data-live"] });
+  const fold = (isOn) => { if (isOn) tab.dataset.folded = ""; };
+  swapFocus(root, ["generate", "stop"], ({ live }) => live === "yes", fold);
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
   listen(tab, { pointerdown: unfold, focusin: unfold });
 }

@@ -237,11 +237,19 @@ function playRow({ nodes, candidates }, row, { motion, script }) {
 export function several({ trace, parts }, { figure, motion, script, width, room }) {
   const heights = [SURE_HEIGHT / 2, Math.max(LEAST_HEIGHT, room - SURE_HEIGHT)].slice(-parts.length);
   const rows = parts.map((part, place) => createRow({ ...part, trace }, { width, height: heights[place] }));
-  figure.append(...rows.map(({ node }) => node), createKey(["pending", ...parts.flatMap(({ nodes }) => nodes.map(({ status }) => status))], { hasText: false }));
+  const statuses = parts.flatMap(({ nodes }) => nodes.map(({ status }) => status));
+  const key = createKey(["pending", ...statuses], { hasText: false });
+  rows[0].node.append(key);
+  figure.append(...rows.map(({ node }) => node));
   script.wait(ROW_READING);
   parts.forEach((part, place) => {
     // A narrow page has room for one after the other.
-    if (place && width < NARROW && !motion.isStill) script.act(() => { rows[place - 1].node.hidden = true; });
+    if (place && width < NARROW && !motion.isStill) {
+      script.act(() => {
+        rows[place - 1].node.hidden = true;
+        rows[place].node.append(key);
+      });
+    }
     playRow(part, rows[place], { motion, script });
   });
 }

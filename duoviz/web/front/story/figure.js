@@ -4,7 +4,7 @@ import { el, setAttributes, svg } from "../visualizer/dom.js";
 import { createHatch, drawLanes } from "../visualizer/timeline.js";
 import { edgeLine, placeItems, treeItems } from "../visualizer/layout.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
-import { clip, MARKS, visible } from "../visualizer/words.js";
+import { clip, FATES, MARKS, visible } from "../visualizer/words.js";
 
 export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
 export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
@@ -28,11 +28,10 @@ export function createText({ isCut, tokens }, coming, label = "") {
 }
 
 const SOURCES = { draft: "right guess", target: "large model's own" };
-const STATUSES = { pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "instead" };
 // What a text's colours mean, and the marks of a tree's nodes.
 export function createKey(statuses = [], { hasText = true } = {}) {
   const sources = Object.entries(hasText ? SOURCES : {}).map(([source, words]) => [{ "class": "dv-sample", "data-source": source }, "abc", words]);
-  const marks = Object.entries(STATUSES).filter(([status]) => statuses.includes(status))
+  const marks = Object.entries(FATES).filter(([status]) => statuses.includes(status))
     .map(([status, words]) => [{ "class": "dv-legend-mark", "data-status": status }, MARKS[status], words]);
   return el("p", { class: "dv-key" }, ...[...sources, ...marks].map(([look, mark, words]) => el("span", {}, el("span", look, mark), ` ${words}`)));
 }

@@ -114,7 +114,7 @@ function checkingIsCheap({ told }) {
   const tokens = tokensOf(told.iterations).slice(0, rows);
   if (!one || !many || tokens.length < rows || many > NOT_CHEAP * one) return null;
   const [several, times] = [`${NUMBERS[rows]} tokens`, many / one];
-  const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(1)} times as long as`;
+  const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(2)} times as long as`;
   return {
     words: `Checking ${several} takes ${longer} writing one: they share one reading of these numbers.`,
     seen: `Two bars: one token takes ${duration(one)}, ${several} take ${duration(many)}.`,

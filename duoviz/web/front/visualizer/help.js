@@ -2,7 +2,7 @@
 
 import { closeDrawer, el, menu, section, setText, textButton } from "./dom.js";
 import { aboutOf, allProposers, MODELS, TARGET } from "./methods.js";
-import { MARKS } from "./words.js";
+import { FATES, MARKS } from "./words.js";
 
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
   + "the text, the small model's guesses, and which of them the large one accepts.";
@@ -15,7 +15,7 @@ export function createMessage({ state }) {
       setText(method, aboutOf(state.asked ? { method: state.asked } : state.header).title);
       method.hidden = !state.asked && (!state.header || state.file !== null);
       const isLater = state.phase === "done" && state.playing && state.file === null && state.moment !== null;
-      setText(message, `${state.message}${isLater ? " Shown slowly." : ""}` || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
+      setText(message, `${isLater ? "The run is over, and replayed slowly. " : ""}${state.message}` || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
       message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
     },
   };
@@ -41,7 +41,7 @@ function legendEntries(header) {
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
   const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), models[id] ? ` from the ${models[id]}` : ` ${token}`, el("span", { class: "dv-model" }, models[id] ? ` (${id})` : "")));
   for (const [status, meaning] of statusesOf(header)) {
-    entries.push(el("li", { title: meaning }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, status), words(meaning)));
+    entries.push(el("li", { title: `${status}: ${meaning}` }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, FATES[status]), words(`(${status}): ${meaning}`)));
   }
   for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));
   return entries;

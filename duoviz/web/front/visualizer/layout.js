@@ -57,8 +57,8 @@ const isWindow = (node) => node.status === "window";
 
 const indicesOf = (nodes, wanted) => [...nodes.keys()].filter((index) => wanted(nodes[index]));
 
-function lastWords(text) {
-  const end = Array.from(visible(text)).slice(-20).join("");
+function lastWords(text, longest) {
+  const end = Array.from(visible(text)).slice(-longest).join("");
   const short = end.length < visible(text).length ? end.replace(/^\S{0,12}\s(?=\S)/, "") : end;
   return short === visible(text) ? short || "start" : `…${short}`;
 }
@@ -115,8 +115,9 @@ function draftedItems(nodes, start, column, taken) {
 
 export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
 
-export function treeItems(iteration, tail) {
-  const start = { list: "text", label: lastWords(tail), column: 0, row: 0 };
+// longest: of the text before it that many characters.
+export function treeItems(iteration, tail, longest = 20) {
+  const start = { list: "text", label: lastWords(tail, longest), column: 0, row: 0 };
   const checked = checkedItems(iteration, start);
   const split = 2 + checked.depth;
   const anchor = checked.items.findLast((item) => item.row === 0) ?? start;

@@ -4,7 +4,7 @@ import { button, el, section, setText } from "./dom.js";
 import { explained, MEANINGS } from "./meanings.js";
 import { aboutOf } from "./methods.js";
 import { isLive, isTimed, runningNumbers, spanOf } from "./state.js";
-import { duration, fixed, known, percent } from "./words.js";
+import { duration, fixed, known, measuredWords, percent } from "./words.js";
 
 const LEAST_TOKENS = 16;
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
@@ -104,6 +104,7 @@ export function createNumbers({ state }) {
   const runner = () => document.getElementById("run-vanilla");
   const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Its speed gives the speed-up φ" }, () => runner().click(), "Run the large model alone");
   run.row.append(vanilla);
+  const mean = run.row.querySelector("[data-number=phi] + *").appendChild(el("small"));
   return {
     node: section("numbers", "Numbers", run.node, iteration.node),
     meanings: [run.meanings, iteration.meanings],
@@ -111,6 +112,7 @@ export function createNumbers({ state }) {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
       run.draw(numbers, state.header);
+      setText(mean, state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "");
       // A race has its own vanilla.
       vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);

@@ -2,6 +2,7 @@
 
 import { readTrace } from "./check.js";
 import { traceOf } from "./export.js";
+import { aboutOf } from "./methods.js";
 import { mostTelling, wantsNoMotion } from "./player.js";
 import { eventsOf, SLOWLY } from "./state.js";
 
@@ -47,20 +48,20 @@ const OTHER_PROMPT = "A recording of another prompt. Press Generate to run yours
 // Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move.
 const speedOf = ({ iterations }) => iterations.flatMap(({ committed }) => committed).length / iterations.at(-1).sync;
 
-// alone: vanilla's recording, with which its speed is compared; null where there is none.
-function openingEvents(trace, alone, { at, told, isStill }) {
+// alone: vanilla's recording, with which its speed is compared; null where there is none. average: the Lab's φ.
+function openingEvents(trace, alone, { at, told, isStill, average }) {
   const [reset, ...events] = eventsOf(trace, "recording");
   const still = at !== null || isStill;
   const hold = still ? at ?? mostTelling(trace.iterations) : Math.max(0, mostTelling(trace.iterations) - 1);
   const play = still ? [] : [{ type: "play", speed: SLOWLY }];
   const vanilla = alone?.header.prompt === trace.header.prompt ? speedOf(alone) : null;
-  return [{ ...reset, recorded: true, vanilla }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
+  return [{ ...reset, recorded: true, vanilla, average }, { type: "hold", iteration: hold }, ...events, { type: "status", text: told }, ...play];
 }
 
 // Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
 // that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is
-// shown; isCovered: whether something stands over it.
-export function createOpening(receiver, addresses, { method, told, isFree, isCovered }) {
+// shown; averages: of φ in the Lab, by methods' titles; isCovered: whether something stands over it.
+export function createOpening(receiver, addresses, { method, told, isFree, isCovered, averages = {} }) {
   const recordings = {};
   let prompt = null;
   const wordsFor = ({ header }) => (prompt === null || prompt === header.prompt ? told : OTHER_PROMPT);
@@ -74,7 +75,8 @@ export function createOpening(receiver, addresses, { method, told, isFree, isCov
     if (!trace || name !== method || iteration !== held || !isFree()) return;
     wasCovered = isCovered();
     const isStill = wasCovered || wantsNoMotion();
-    openingEvents(trace, alone, { at: held, told: wordsFor(trace), isStill }).forEach(receiver.send);
+    const average = averages[aboutOf(trace.header).title] ?? null;
+    openingEvents(trace, alone, { at: held, told: wordsFor(trace), isStill, average }).forEach(receiver.send);
   };
   const at = (iteration, name) => {
     [method, held] = [name, iteration];

@@ -8,7 +8,7 @@ import { advancePlay, saidOf } from "./player.js";
 import { beginAt, firstSo, isTimed, SLOWLY, spanOf } from "./state.js";
 import { createTimeline } from "./timeline.js";
 import { createTree } from "./tree.js";
-import { clip, MARKS, visible } from "./words.js";
+import { clip, FATES, MARKS, visible } from "./words.js";
 
 const PICTURE_STYLES = [
   "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity", "visibility", "display",
@@ -122,7 +122,7 @@ const stroke = (x1, x2, y1, y2, more) => svg("line", { x1, x2, y1, y2, ...more }
 function entriesOf({ paints }, header) {
   const statuses = statusesOf(header).map(([status]) => {
     const style = { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill: paints[status] ?? paints.pending };
-    return { mark: [svg("text", style, MARKS[status])], words: status };
+    return { mark: [svg("text", style, MARKS[status])], words: `${FATES[status]} (${status})` };
   });
   if (!isTimed(header)) return statuses;
   const hatch = { stroke: paints.discarded, "stroke-width": 1.5, opacity: 0.5 };

@@ -99,7 +99,7 @@ export function addToRun(run, event) {
 // it is followed as fast as it comes.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], shown: -1, follow: true,
-  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null,
+  playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null, average: null,
   hold: null, asked: null, pace: null,
 });
 
@@ -134,9 +134,9 @@ function sumUp(state, iteration) {
 }
 
 const CHANGES = {
-  reset(state, { file = null, recorded = false, vanilla = null, pace = null }) {
+  reset(state, { file = null, recorded = false, vanilla = null, average = null, pace = null }) {
     const speed = state.recorded ? 1 : state.speed;
-    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, vanilla, pace });
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, vanilla, average, pace });
   },
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },

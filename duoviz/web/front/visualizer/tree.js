@@ -10,7 +10,7 @@ import { candidatesKnown } from "./moments.js";
 import { proposalsOf, treeWords } from "./sentence.js";
 import { isLeaving, isMoving, isPaced } from "./player.js";
 import { textBefore } from "./state.js";
-import { count, fixed, known, MARKS, percent, quote } from "./words.js";
+import { count, FATES, fixed, known, MARKS, percent, quote } from "./words.js";
 
 const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
   : "Hover over a token for its probability (keys: W, S).");
@@ -54,7 +54,9 @@ function createReach(box) {
 // A tree that is wider than its box is drawn smaller, down to the least size, and from then on all of its run; one that
 // is wider still goes on in further lines, and one that is higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [ROWS, CAPTION_SIGN, KEY_SCROLL] = [26, 9, 80];
+const [ROWS, HALF, CAPTION_SIGN, KEY_SCROLL] = [26, 13, 9, 80];
+// How long the text is that stands before the tree, and in a narrow box.
+const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
 const [LEAST_SCALE, NARROW] = [1.1, 480];
 const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
@@ -84,7 +86,7 @@ const chanceWords = (share) => (share < 0.005 ? "under 1 %" : percent(share));
 function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: an unfinished guess, not verified"];
-  const facts = [named, `${status}, ${originOf(source, header)}`];
+  const facts = [named, `${FATES[status]} (${status}), ${originOf(source, header)}`];
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`draft ${chanceWords(q)}`);
   if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
@@ -120,14 +122,22 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
   return captions;
 }
 
-// To the last token that the target accepted, or else to its own. What is in sight from the beginning is not scrolled
-// to: the verified text, where the eye begins, would be cut.
-function scrollToResult(box, { items }, scale) {
+// The first of these places that is at least there, and not beyond what is sought; the beginning, where that will do.
+function scrollFrom(places, least, sought) {
+  const possible = places.filter((place) => place <= sought).sort((one, other) => one - other);
+  return least <= 0 ? 0 : possible.find((place) => place >= least) ?? possible.at(-1);
+}
+
+// To the last token that the target accepted, or else to its own, where it is not in sight from the beginning; then to
+// where a column and a row begin, so that no token and no heading is cut.
+function scrollToResult(box, { items }, { places: { columns }, captions, scale }) {
   const find = (status) => items.findLast((item) => item.node?.status === status);
-  const result = find("accepted") ?? find("correction") ?? items[0];
-  const [x, y] = [scale * result.x, scale * (result.y + ROWS)];
-  box.scrollLeft = x > 0.7 * box.clientWidth ? x - 0.5 * box.clientWidth : 0;
-  box.scrollTop = Math.max(0, y - box.clientHeight);
+  const { x, y, width } = find("accepted") ?? find("correction") ?? items[0];
+  const cuts = (left) => captions.some(([from, , text]) => from < left && left < from + CAPTION_SIGN * text.length);
+  const lefts = columns.map(({ left }) => left).filter((left) => !cuts(left));
+  const tops = items.map((item) => item.y - HALF);
+  box.scrollLeft = scale * (scrollFrom(lefts, x + width - box.clientWidth / scale, x) - 2);
+  box.scrollTop = scale * scrollFrom(tops, y + HALF - box.clientHeight / scale, y);
 }
 
 // most, least: the scales between which it is fitted into the box. What would be folded below many rows, out of sight,
@@ -166,7 +176,7 @@ function createForest({ state, redraw }) {
   let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
   const drawTree = (iteration, at) => {
-    const tree = treeItems(iteration, textBefore(state, at));
+    const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
     const readable = LEAST_SCALE / (isPresented() ? 1 : zoomOf(box));
     const fitted = fitTree(tree, iteration, state.header, { box: size, most: least, least: readable });
@@ -176,7 +186,7 @@ function createForest({ state, redraw }) {
     pointing.begin();
     looks.begin(tree.items, iteration, state.header, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
-    scroll = () => scrollToResult(box, tree, fitted.scale);
+    scroll = () => scrollToResult(box, tree, fitted);
   };
   return {
     drawing, box, nodes: [box, pointing.node],

@@ -1,6 +1,11 @@
 // How tokens and numbers are written; no control character of a model's text gets through as one.
 
 export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", correction: "➜", window: "◇" };
+// What becomes of a guess, in plain words.
+export const FATES = {
+  pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "instead",
+  window: "unfinished",
+};
 
 // Control and direction characters would move or hide what stands beside them.
 export function visible(text) {
@@ -31,6 +36,8 @@ export const known = Number.isFinite;
 export const fixed = (value, digits) => (known(value) ? value.toFixed(digits) : "–");
 export const percent = (value) => (known(value) ? `${Math.round(100 * value)} %` : "–");
 export const count = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+// A mean φ with its noise.
+export const measuredWords = ({ phi, noise }) => `${phi.toFixed(2)}${known(noise) ? ` ± ${noise.toFixed(2)}` : ""}`;
 export const capital = (word) => word[0].toUpperCase() + word.slice(1);
 
 export const countGuesses = (number) => count(number, "guess", "guesses");
