@@ -91,7 +91,7 @@ def test_of_the_calibration():
     names = (
         "T_target(1) | seconds", "T_target(6) | seconds", "T_draft(1) | seconds",
         "(T_draft(8) / T_draft(1)) | fixed(1)", "T_target(32) | over(T_target(1))",
-        "0.01354 | over(0.01049)", "2.02 | over(0.1904)",
+        "0.01354 | over(0.01054)", "2.02 | over(0.1904)",
     )  # fmt: skip
     assert values(facts(), *names) == ["20.0 ms", "28.0 ms", "4.0 ms", "2.0", "5.0", "1.29", "10.6"]
     # 12 tokens take 40 ms, twice as long as one, and 32 less than ten times; 5 steps of 4 ms fit beside one token.
