@@ -166,6 +166,14 @@ def test_nothing_is_concluded_from_a_busy_machine(monkeypatch, speeds, slowdown,
     assert result["verdict"]["verdict"] == "equal"
 
 
+def test_what_a_run_says_of_its_machine_is_a_warning_and_no_reason():
+    engine, lanes = tiny_engine(), two_lanes()
+    rows = rows_of(engine, lanes, repeats=1)
+    rows[0]["message"] = "It was slow."
+    result = outcome(engine, lanes, rows, {})
+    assert result["warnings"] == ["One: It was slow."] and not set(result["warnings"]) & set(result["sentences"])
+
+
 def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(monkeypatch):
     monkeypatch.setattr(comparison, "LARGEST_SPREAD", LARGEST_SPREAD)
     rows = [row("rest", tps, prompt=prompt, repeat=n) for prompt in "abc" for n, tps in enumerate((10.0, 11.0))]

@@ -127,6 +127,12 @@ READ_TREE = """() => {
   const tops = [...box.querySelectorAll("svg > g")].map((node) => node.getBoundingClientRect().top);
   return { lines: new Set(tops).size, isWider: box.scrollWidth > box.clientWidth };
 }"""
+# Whether a token or a heading is cut where the tree begins.
+CUTS = """(box) => {
+  const { top, left } = box.getBoundingClientRect();
+  return [...box.querySelectorAll("rect, .dv-caption")].map((each) => each.getBoundingClientRect())
+    .some((each) => (each.top < top - 1 && each.bottom > top + 1) || (each.left < left - 1 && each.right > left + 1));
+}"""
 
 
 def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_one_scrolls(
@@ -152,6 +158,7 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_
     shown(page, iterations=len(sizes))
     move_to(page, sizes.index(max(sizes)))
     assert box.evaluate("box => box.scrollHeight > box.clientHeight && box.clientHeight <= 430")
+    assert not box.evaluate(CUTS)
     own, outer = page.locator('g.dv-node[data-status="correction"]').bounding_box(), box.bounding_box()
     assert outer["y"] <= own["y"] and own["y"] + own["height"] <= outer["y"] + outer["height"]
     assert pages.fits(page)
