@@ -137,7 +137,12 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
   const lefts = columns.map(({ left }) => left).filter((left) => !cuts(left));
   const tops = items.map((item) => item.y - HALF);
   box.scrollLeft = scale * (scrollFrom(lefts, x + width - box.clientWidth / scale, x) - 2);
-  box.scrollTop = scale * scrollFrom(tops, y + HALF - box.clientHeight / scale, y);
+  const top = scale * scrollFrom(tops, y + HALF - box.clientHeight / scale, y);
+  // Also a tree that is hardly too high can be scrolled until no heading is cut.
+  const drawing = box.firstElementChild;
+  drawing.style.marginBottom = "";
+  drawing.style.marginBottom = `${Math.max(0, top + box.clientHeight - box.scrollHeight)}px`;
+  box.scrollTop = top;
 }
 
 // most, least: the scales between which it is fitted into the box. What would be folded below many rows, out of sight,
