@@ -21,7 +21,8 @@ def test_what_a_pointer_shows_keys_show_too(plain_page, traces):
     expect(facts).to_contain_text("keys: W, S")
     for number, node in enumerate(trace["iterations"][0]["checked"] + trace["iterations"][0]["drafted"]):
         box.press("s")
-        expect(facts).to_contain_text(f'"{node["text"]}" · id {node["id"]} · {node["status"]}')
+        expect(facts).to_contain_text(f'"{node["text"]}" · id {node["id"]} · ')
+        expect(facts).to_contain_text(f"({node['status']})")
         if node["q"] is not None:
             percent = "under 1" if node["q"] < 0.005 else int(100 * node["q"] + 0.5)
             expect(facts).to_contain_text(f"draft {percent} %")
