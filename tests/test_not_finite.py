@@ -76,7 +76,7 @@ def test_the_command_line_and_a_comparison_say_so_too(monkeypatch, capsys):
     assert any(line.startswith("speculative") and SAID in line for line in capsys.readouterr().err.splitlines())
     lanes = [runs.Lane(name, name, SETTINGS) for name in ("vanilla", "speculative")]
     rows = list(runner.compare(engine, ["hello"], lanes))
-    assert f"Speculative: {SAID}" in summed_up(lanes, rows, {}, [], None)["sentences"]
+    assert f"Speculative: {SAID}" in summed_up(lanes, rows, {}, [], None)["warnings"]
 
 
 def test_so_it_is_with_a_draft_that_copies():

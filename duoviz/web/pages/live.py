@@ -6,6 +6,8 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
+from duoviz.lab.paper import TABLE_1
+from duoviz.lab.plan import DUO, SPS
 from duoviz.lab.shipping import kept_view
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
@@ -85,13 +87,15 @@ MEASURED = {
 
 
 def measured() -> str:
-    """φ of DuoDecoding and of SpS on each hardware of the results that come along; "" without any."""
+    """φ of DuoDecoding and of SpS on each hardware of the results that come along, and the paper's; "" without any."""
     said = []
     for name, where in MEASURED.items():
         phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
         duo, in_turn = (phi and f"{phi['phi']:.2f} ± {phi['noise']:.2f}" for phi in phis)
         if duo and in_turn:
             said.append(f"{where} {duo} and {in_turn}")
+    for target, lanes in TABLE_1.items() if said else ():
+        said.append(f"in the paper, with {target} on a GPU, {lanes[DUO][-1]:.2f} and {lanes[SPS][-1]:.2f}")
     return "; ".join(said)
 
 

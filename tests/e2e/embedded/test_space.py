@@ -28,7 +28,8 @@ def test_a_space_starts_in_spite_of_a_variable_that_cannot_be_kept_and_its_log_i
     # The cache that the test lends it may be one that it cannot write to.
     lines = [line for line in log.read_text().splitlines() if not line.startswith("DUOVIZ_CACHE")]
     begins = (
-        "Pair: embedded, on ", "Places: 1. Line: 80 runs", "Limits: On this Space", "DUOVIZ_LINE cannot", "The page",
+        "Pair: embedded, on ", "Workers: 1. Queue: at most 80 runs", "Limits: On this Space", "DUOVIZ_LINE cannot",
+        "The page",
     )  # fmt: skip
     assert [line for line, begin in zip(lines, begins, strict=False) if not line.startswith(begin)] == []
     assert "share=True" not in log.read_text()

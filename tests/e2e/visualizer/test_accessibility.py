@@ -82,8 +82,7 @@ def test_an_open_menu_is_over_what_a_word_means(page, methods_page):
     show(page, methods_page, "duodecoding")
     page.set_viewport_size({"width": 390, "height": 600})
     open_menu(page)
-    number = page.locator(".dv-number").first
-    number.evaluate("(node) => { scrollTo(0, 0); scrollBy(0, node.getBoundingClientRect().top - 400); }")
-    number.evaluate("(node) => node.focus({ preventScroll: true })")
+    # The iteration's number stands right above the menu.
+    page.locator(".dv-term").first.evaluate("(node) => node.focus({ preventScroll: true })")
     expect(page.locator(".dv-tip")).to_be_visible()
     assert page.evaluate(ON_TOP) == [False, True]

@@ -64,7 +64,8 @@ export function createStage(fetchTrace) {
       if (mine !== turn) return;
       // Lessons say Vanilla, as the method itself does.
       const { title } = trace?.header.about ?? aboutOf(trace?.header);
-      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${title}.` : "");
+      const plain = trace?.header.method === "vanilla" ? ", the large model alone" : "";
+      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${title}${plain}.` : "");
       if (!trace) return;
       if (state.header !== trace.header) eventsOf(trace, page.trace).forEach(send);
       while (mine === turn && !isShown(trace)) await nextFrame();
