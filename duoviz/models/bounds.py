@@ -52,7 +52,7 @@ def bounded(seconds: float, sentence: str, *, memory: bool = True) -> Iterator[N
                 used = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
                 resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY, limits[1]))
             yield
-        finally:  # before the error is told, which takes memory, too
+        finally:  # before the error is raised, which takes memory, too
             if held:
                 resource.setrlimit(resource.RLIMIT_DATA, limits)
                 signal.setitimer(signal.ITIMER_PROF, 0)

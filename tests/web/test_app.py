@@ -38,5 +38,12 @@ def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_pa
         (low, _), (high, _) = duo["tasks"]
         assert low < duo["phi"] < high
     assert "draft steps per target pass" in told and "with Llama-2-7b on a GPU, 2.61 and 1.80" in told
+    few = live.averages() | {"SpS": live.averages()["SpS"] | {"noise": None}}
+    monkeypatch.setattr(live, "averages", lambda name="": few)
+    assert (
+        f"{live.MEASURED['two-cores']} {live.in_words(few['DuoDecoding'])} and {few['SpS']['phi']:.2f};"
+        in live.worth_it()
+    )
+    monkeypatch.undo()
     monkeypatch.setattr(live, "RECORDED", tmp_path)
     assert live.worth_it() == ""

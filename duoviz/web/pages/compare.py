@@ -26,7 +26,7 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
-from duoviz.web.pages.live import averages
+from duoviz.web.pages.live import averages, in_words
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import AT_ONCE, WATCHED, Visitors
@@ -92,8 +92,7 @@ def on_a_gpu() -> str:
     """What the Lab measured with a small target on a GPU; "" without results."""
     if not (found := averages("with-an-H100").get("DuoDecoding")):
         return ""
-    speed = f"{found['phi']:.2f} ± {found['noise']:.2f} times"
-    return f"Measured on an H100 with a small target, DuoDecoding: {speed}."
+    return f"Measured on an H100 with a small target, DuoDecoding: {in_words(found)} times."
 
 
 def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_for_like: bool) -> list[Lane]:

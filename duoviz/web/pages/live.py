@@ -86,12 +86,18 @@ MEASURED = {
 }
 
 
+def in_words(average: dict) -> str:
+    """φ with its noise, where the answers are enough to know that."""
+    noise = average["noise"]
+    return f"{average['phi']:.2f}" + ("" if noise is None else f" ± {noise:.2f}")
+
+
 def measured() -> str:
     """φ of DuoDecoding and of SpS on each hardware of the results that come along, and the paper's; "" without any."""
     said = []
     for name, where in MEASURED.items():
         phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
-        duo, in_turn = (phi and f"{phi['phi']:.2f} ± {phi['noise']:.2f}" for phi in phis)
+        duo, in_turn = (phi and in_words(phi) for phi in phis)
         if duo and in_turn:
             said.append(f"{where} {duo} and {in_turn}")
     for target, lanes in TABLE_1.items() if said else ():

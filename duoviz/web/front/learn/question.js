@@ -1,4 +1,4 @@
-// A page's question: the reader chooses, steps, clicks or computes, and is told why that is right or not.
+// A page's question: the reader chooses, steps, clicks or computes, and reads why that is right or not.
 
 import { button, el, listen, setAttributes, textButton } from "../visualizer/dom.js";
 import { htmlNode } from "./texts.js";
