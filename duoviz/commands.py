@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,22 +20,20 @@ from duoviz.errors import UserError, check_write
 from duoviz.lab.tasks import questions_in
 from duoviz.models.pair import check_prompt
 from duoviz.models.registry import check_draft
-from duoviz.notebook import Race
+from duoviz.notebook import Race, Run
 from duoviz.space import ROOT, publish, rehearse
 from duoviz.trace.metrics import metrics
 
 
 def generate(options: argparse.Namespace) -> int:
     """Stream one answer to stdout and keep its trace; the metrics follow, or one JSON object."""
-    settings = settings_of(options)
-    if options.prompt == "-":
-        options.prompt = standard_input()
-    check([options.prompt], [options.method], options.pair)
+    settings, prompt = settings_of(options), standard_input() if options.prompt == "-" else options.prompt
+    check([prompt], [options.method], options.pair)
     check_place(options.trace)
     trace = runs.new_trace()
     with load_engine(options.pair, tell) as engine:
         try:
-            for event in runner.stream(engine, options.method, options.prompt, settings, raw=options.raw):
+            for event in runner.stream(engine, options.method, prompt, settings, raw=options.raw):
                 runs.add_event(trace, event)
                 if event["type"] == "iteration":
                     print(runs.text_of([event["iteration"]]), end="", flush=True)
@@ -42,7 +41,7 @@ def generate(options: argparse.Namespace) -> int:
             if trace["header"]:
                 trace["end"] = trace["end"] or runs.end(trace["iterations"], "stopped")
                 if options.trace:
-                    save_trace(trace, options.trace)
+                    Run(trace).write(options.trace, ".json")
             print()
     result = runs.summary(trace)
     if options.json:
@@ -88,12 +87,6 @@ def check_place(path: Path | None) -> None:
             path.unlink()
 
 
-def save_trace(trace: dict, file: Path) -> None:
-    """Write one run's trace."""
-    with check_write(file):
-        file.write_text(json.dumps(trace, ensure_ascii=False), encoding="utf-8")
-
-
 def metrics_line(figures: dict) -> str:
     """A run's metrics in a line."""
     shares = [f", {name} {figures[name]:.2f}" for name in ("acceptance", "overlap") if figures[name] is not None]
@@ -123,13 +116,13 @@ def compare(options: argparse.Namespace) -> None:
                 rows.append(row)
                 if options.trace:
                     run = f"{1 + prompts.index(row['prompt']):03}-{row['method']}-{row['cores']}-{row['repeat'] + 1}"
-                    save_trace(row["trace"], options.trace / f"{run}.duoviz.json")
+                    Run(row["trace"]).write(options.trace / f"{run}.duoviz.json", ".json")
         finally:
             # Also where a method failed or the user stopped it: what was measured before is not lost.
             if rows:
                 race = Race([], rows)
                 if options.csv:
-                    options.csv.write_text(race.to_csv(), encoding="utf-8", errors="replace", newline="")
+                    race.write(options.csv, ".csv")
                 print_comparison(engine, race, options)
 
 
@@ -163,23 +156,20 @@ def print_comparison(engine: Engine, race: Race, options: argparse.Namespace) ->
     disturbed = race.disturbance
     lines = comparison.table(race.rows, disturbed=disturbed is not None)
     agreements = comparison.against_vanilla(engine, race.rows)
-    titles = " ".join(f"{title:>{width}}" for title, _, width, _ in FIGURES)
-    print(f"{'method':13} {'cores':7} {'runs':>4} {titles}  equal/tie/defect")
+    titles = [f"{title:>{width}}" for title, _, width, _ in FIGURES]
+    print(f"{'method':13} {'cores':7} {'runs':>4}", *titles, " equal/tie/defect")
     for line in lines:
-        figures = " ".join(
-            f"{'–':>{width}}" if line[name] is None else f"{line[name]:{width}.{digits}f}"
-            for _, name, width, digits in FIGURES
-        )
-        lane = line["method"], line["cores"]
-        found = [each["verdict"] for each in agreements if (each["method"], each["cores"]) == lane]
-        counts = "/".join(str(found.count(verdict)) for verdict in ("equal", "tie", "defect")) if found else ""
-        print(f"{line['method']:13} {line['cores']:7} {line['runs']:4} {figures}  {counts}")
+        numbers = [(line[name], width, digits) for _, name, width, digits in FIGURES]
+        figures = ["–".rjust(width) if it is None else f"{it:{width}.{digits}f}" for it, width, digits in numbers]
+        mine = [each for each in agreements if (each["method"], each["cores"]) == (line["method"], line["cores"])]
+        found = Counter(each["verdict"] for each in mine)
+        counts = "/".join(str(found[verdict]) for verdict in ("equal", "tie", "defect")) if mine else ""
+        print(f"{line['method']:13} {line['cores']:7} {line['runs']:4}", *figures, f" {counts}")
     explained = not disturbed and len({row["prompt"] for row in race.rows}) == 1
     reasons = comparison.reasons(race.rows) if explained else {}
-    if disturbed:
-        print(f"\n{disturbed}")
-    for method, sentences in reasons.items():
-        print(f"\n{method}: {' '.join(sentences)}")
+    said = [disturbed] if disturbed else [f"{method}: {' '.join(why)}" for method, why in reasons.items()]
+    for words in said:
+        print(f"\n{words}")
     if options.json:
         about = {"versions": runs.versions(), "cores": str(engine.pair.cores)}
         result = {"table": lines, "agreements": agreements, "disturbance": disturbed, "reasons": reasons}

@@ -85,9 +85,10 @@ def test_the_version_and_the_name_that_was_typed(monkeypatch, capsys):
 
 def test_the_page_is_served_where_the_options_say(monkeypatch):
     asked = []
-    monkeypatch.setattr("duoviz.web.start.serve", lambda *arguments: asked.append(arguments))
+    monkeypatch.setattr("duoviz.web.start.serve", asked.append)
     assert main(["serve", "--host", "0.0.0.0", "--port", "8000", "--places", "2"]) == main(["serve"]) == 0
-    assert asked == [("2", None, "0.0.0.0", 8000), (None, None, None, None)]
+    given = [(options.places, options.ray, options.host, options.port) for options in asked]
+    assert given == [("2", None, "0.0.0.0", 8000), (None, None, None, None)]
 
 
 def test_help_and_complaints_import_nothing_that_computes():

@@ -3,6 +3,7 @@
 import gc
 import inspect
 import signal
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -50,11 +51,11 @@ def started(hardware: "Hardware", pair: str) -> list[str]:
     ]
 
 
-def serve(workers: str | None = None, ray: str | None = None, host: str | None = None, port: int | None = None) -> None:
+def serve(options: Namespace) -> None:
     """Start the workers, which load the default pair, build the app meanwhile, and serve until interrupted.
 
-    workers: how many, see `local.number_of_workers`. ray: the address of the cluster they run on, or `local`.
-    host, port: where it is served; by default as Gradio's environment variables say. Raises UserError.
+    options.places: how many workers, see `local.number_of_workers`. ray: the address of the cluster they run on, or
+    `local`. host, port: where it is served; by default as Gradio's environment variables say. Raises UserError.
     """
     on_ending(signal.SIG_DFL)
     from duoviz.models.cores import lends_gpu
@@ -68,21 +69,21 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
-    notes = make_way(limits_here, places=not (ray or workers))
+    notes = make_way(limits_here, places=not (options.ray or options.places))
     limits, helper = limits_here(), LocalWorker
     if lends_gpu():
         from duoviz.workers.zero import zero_slots
 
-        slots, helper = zero_slots(first_pair(), workers, limits.run_seconds), None
-    elif ray:
+        slots, helper = zero_slots(first_pair(), options.places, limits.run_seconds), None
+    elif options.ray:
         from duoviz.workers.ray import cluster_slots
 
         # Each node fetches its own models.
-        slots, helper = cluster_slots(ray, workers), None
+        slots, helper = cluster_slots(options.ray, options.places), None
         # Ray has its own way with signals.
         on_ending(end_at_once)
     else:
-        slots = local_slots(workers)
+        slots = local_slots(options.places)
     hardware = Hardware(limits, Pool(slots, RequestQueue(limits.bounds, len(slots)), helper=helper), notes)
     try:
         hardware.pool.start(first_pair())
@@ -94,7 +95,7 @@ def serve(workers: str | None = None, ray: str | None = None, host: str | None =
 
             app = build_app(hardware)
         # A Space is reached from outside its container.
-        where = {"server_name": "0.0.0.0" if limits.on_space else host, "server_port": port}
+        where = {"server_name": "0.0.0.0" if limits.on_space else options.host, "server_port": options.port}
         launched = launch(app, hardware, theme=THEME, css=CSS, head=HEAD, prevent_thread_lock=True, quiet=True, **where)
         print(f"The page: {launched[1]}", flush=True)
         with suppress(KeyboardInterrupt):
