@@ -27,9 +27,9 @@ def random_sequences(seed, *, tokens=4):
 
 
 def searched(sequences, text, *, longest, shortest, depth):
-    """The length of the match, 0 without any, and the continuations, by trying every place."""
+    """The length of the match, 0 without any, and the continuations in their order, by trying every place."""
     for n in range(min(longest, len(text)), shortest - 1, -1):
         ends = [(row, end) for row in sequences for end in range(n, len(row)) if row[end - n : end] == text[-n:]]
         if ends:
-            return n, sorted(row[end : end + depth] for row, end in ends)
+            return n, [row[end : end + depth] for row, end in ends]
     return 0, []

@@ -42,7 +42,7 @@ def test_the_longest_match_and_its_continuations_are_those_of_brute_force(tmp_pa
         sizes = {"longest": shortest + chance.randrange(6), "shortest": shortest, "depth": chance.randrange(1, 7)}
         matched, expected = searched(sequences, text, **sizes)
         length, rows = datastore.continuations(text, **sizes)
-        assert (length, sorted(up_to_the_end(rows))) == (matched, expected)
+        assert (length, sorted(up_to_the_end(rows))) == (matched, sorted(expected))
         hits += len(expected) > 1
     assert hits > 30
 

@@ -148,26 +148,17 @@ def test_a_text_that_is_known_is_proposed_and_accepted(method, length, changes, 
 
 
 @pytest.mark.parametrize("method", IN_TURN + ["duodecoding"])
-def test_nothing_is_proposed_beyond_the_end_of_a_text(method, counting):
-    for variant in [{}, *VARIANTS[method]]:
-        settings = Settings(rest_datastore=counting.store, **variant)
-        ends = 0
-        for iteration in run(counting(7), method, counting.prompt, settings):
-            for nodes in ([*iteration.checked, *iteration.unverified], iteration.drafted):
-                guesses = [node for node in nodes if node.status not in ("correction", "window")]
-                ends += sum(node.token == 7 for node in guesses)
-                assert all(node.parent < 0 or nodes[node.parent].token != 7 for node in guesses)
-        assert ends or variant
-
-
-@pytest.mark.parametrize("method", IN_TURN + ["duodecoding"])
-def test_stops_at_the_end_inside_an_accepted_run(method, counting):
+def test_stops_at_the_end_inside_an_accepted_run_and_proposes_nothing_beyond(method, counting):
     for variant in [{}, *VARIANTS[method]]:
         settings = Settings(rest_datastore=counting.store, **variant)
         iterations = list(run(counting(7), method, counting.prompt, settings))
         assert tokens(iterations) == [3, 4, 5, 6, 7] and iterations[-1].stop == "eos"
         # Where the sizes are as they come, the end was proposed.
         assert variant or len(iterations[-1].committed) <= iterations[-1].accepted
+        for iteration in iterations:
+            for nodes in ([*iteration.checked, *iteration.unverified], iteration.drafted):
+                guesses = [node for node in nodes if node.status not in ("correction", "window")]
+                assert all(node.parent < 0 or nodes[node.parent].token != 7 for node in guesses)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 23])

@@ -4,19 +4,10 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from tests.decoding.proposals import proposed, tokens
+from tests.decoding.stores import searched
 from tests.tiny import run, tiny_engine
 
 PROMPT = [*range(2, 14)] * 2
-
-
-def searched(text, *, ngram, most, occurrence):
-    """The length of the match, 0 without any, and the proposal, by trying every place."""
-    for n in range(min(ngram, len(text)), 0, -1):
-        ends = [end for end in range(n, len(text)) if text[end - n : end] == text[-n:]]
-        if ends:
-            end = ends[0] if occurrence == "first" else ends[-1]
-            return n, text[end : end + most]
-    return 0, []
 
 
 @pytest.mark.parametrize("changes", [{}, {"temperature": 0.8, "top_p": 0.9, "seed": 3}])
@@ -28,10 +19,11 @@ def test_proposes_what_a_plain_search_finds(changes, occurrence, ngram, most):
     first, *iterations = run(tiny_engine(), "prompt_lookup", text, Settings(max_new_tokens=count, **sizes, **changes))
     text += tokens([first])
     for iteration in iterations:
-        matched, expected = searched(text, ngram=ngram, most=most, occurrence=occurrence)
+        # The target adds a token of its own.
+        room = len(PROMPT) + count - len(text) - 1
+        matched, found = searched([text], text, longest=ngram, shortest=1, depth=min(most, room))
         tree = proposed(iteration)
         assert list(iteration.matched) == text[len(text) - matched :]
-        # The target adds a token of its own.
-        assert [node.token for node in tree] == expected[: len(PROMPT) + count - len(text) - 1]
+        assert [node.token for node in tree] == (found[0 if occurrence == "first" else -1] if found else [])
         assert [node.parent for node in tree] == list(range(-1, len(tree) - 1))
         text += tokens([iteration])
