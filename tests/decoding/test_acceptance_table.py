@@ -58,11 +58,15 @@ def test_a_damaged_table_is_refused(tmp_path, change):
         fitted_table(tmp_path)
 
 
+def table_of(drafted, copied):
+    """drafted: by the temperature a row of chances; copied: one chance."""
+    looked_up = [[[[rate] * PLACES] * LONGEST_MATCH] * len(KINDS) for rate in copied]
+    return AcceptanceTable([[row] * RANKS for row in drafted], looked_up, [0.5] * RANKS, [1.0] * len(EDGES))
+
+
 def test_chances_lie_between_the_middles_of_bins():
-    row = [0.1 * place / len(EDGES) for place in range(len(EDGES))]
-    counted = 1 + len(TEMPERATURES)
-    copied = [[[[1.0] * PLACES] * LONGEST_MATCH] * len(KINDS)] * counted
-    table = AcceptanceTable([[row] * RANKS] * counted, copied, [0.5] * RANKS, row)
+    row, counted = [0.1 * place / len(EDGES) for place in range(len(EDGES))], 1 + len(TEMPERATURES)
+    table = table_of([row] * counted, [1.0] * counted)
     assert row[7] < of_rank(table.at(0), 0, 0.4) < row[8]
     assert of_rank(table.at(0), 0, 0.0) == row[0]
     assert of_rank(table.at(0.5), 9, 1.0) == pytest.approx(row[-1])
@@ -71,9 +75,7 @@ def test_chances_lie_between_the_middles_of_bins():
 
 def test_chances_lie_between_those_of_the_nearest_temperatures():
     rates = (0.8, 0.1, 0.2, 0.4, 0.8)
-    drafted = [[[rate] * len(EDGES)] * RANKS for rate in rates]
-    copied = [[[[rate] * PLACES] * LONGEST_MATCH] * len(KINDS) for rate in rates]
-    table = AcceptanceTable(drafted, copied, [0.5] * RANKS, [1.0] * len(EDGES))
+    table = table_of([[rate] * len(EDGES) for rate in rates], rates)
     assert [of_rank(table.at(t), 0, 0.5) for t in TEMPERATURES] == pytest.approx([0.1, 0.2, 0.4, 0.8])
     assert of_rank(table.at(0.85), 0, 0.5) == pytest.approx(0.3)
     assert [of_rank(table.at(t), 0, 0.5) for t in (0.01, 9.0, 0.0)] == pytest.approx([0.1, 0.8, 0.8])

@@ -1,12 +1,13 @@
 """The plan of a run: everything is decided once, and what cannot run is refused before the first event."""
 
+from functools import partial
+
 import pytest
 
 from duoviz import runner
 from duoviz.decoding import METHODS, plan
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.settings import Settings
-from duoviz.decoding.vanilla import VANILLA
 from duoviz.errors import UserError
 from duoviz.models.cores import Cores
 from tests.decoding.made_costs import costs
@@ -45,41 +46,37 @@ def test_auto_takes_turns_on_a_processor_and_drafts_beside_a_target_on_a_gpu(mon
     assert plan.placement_of(tiny, METHODS["duotree"], Settings()) == Placement(True, tiny.pair.cores.target)
 
 
+def placed(tiny, on_both, on_one, *, method, joinable=True, **settings):
+    """Where a run goes, by the seconds of a target's forward on both cores and on its own."""
+    tiny.pair.target.joinable = joinable
+    for cores, seconds in ((tiny.pair.cores.all, on_both), (tiny.pair.cores.target, on_one)):
+        tiny.kept_costs[Placement(False, cores)] = GivenCosts(costs(seconds))
+    return plan.placement_of(tiny, METHODS[method], Settings(**settings))
+
+
 def test_a_target_in_turn_has_the_cores_that_are_faster_now():
     tiny = apart()
     both, one = (Placement(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
-
-    def cores_with(seconds_on_both, seconds_on_one, **settings):
-        for placement, seconds in ((both, seconds_on_both), (one, seconds_on_one)):
-            tiny.kept_costs[placement] = GivenCosts(costs(seconds))
-        return plan.placement_of(tiny, VANILLA, Settings(**settings))
-
-    assert cores_with(0.02, 0.03) == cores_with(0.02, 0.0195) == both
-    assert cores_with(0.02, 0.018) == cores_with(0.0195, 0.02) == one
-    assert cores_with(0.018, 0.02) == cores_with(0.03, 0.02, cores="all") == both
-    assert cores_with(0.02, 0.03, cores="target") == one
+    found = partial(placed, tiny, method="vanilla")
+    # Those taken before, unless the others are clearly faster.
+    assert found(0.02, 0.03) == found(0.02, 0.0195) == both
+    assert found(0.02, 0.018) == found(0.0195, 0.02) == one
+    assert found(0.018, 0.02) == found(0.03, 0.02, cores="all") == both
+    assert found(0.02, 0.03, cores="target") == one
     tiny.kept_costs.clear()
     assert plan.placement_of(tiny, METHODS["speculative"], Settings()) == both
 
 
 def test_the_drafts_core_is_lent_where_the_target_is_faster_with_it():
     tiny = apart()
-    both, one = (Placement(False, cores) for cores in (tiny.pair.cores.all, tiny.pair.cores.target))
-
-    def borrowed(on_both=0.02, on_one=0.03, *, method="duodecoding", joinable=True, **settings):
-        tiny.pair.target.joinable, tiny.taken = joinable, None
-        for placement, seconds in ((both, on_both), (one, on_one)):
-            tiny.kept_costs[placement] = GivenCosts(costs(seconds))
-        placement = plan.placement_of(tiny, METHODS[method], Settings(**settings))
-        assert placement.cores == one.cores and placement.beside
-        return placement.borrowed
-
-    assert borrowed() == (999,)
-    made = plan.make_plan(tiny, METHODS["duodecoding"], "hello", Settings())
-    assert runner.header(made)["target"]["borrows"]
-    assert borrowed(on_one=0.018) == borrowed(joinable=False) == borrowed(draft_mode="paper") == ()
+    found = partial(placed, tiny, method="duodecoding")
+    assert found(0.02, 0.03) == Placement(True, tiny.pair.cores.target, borrowed=(999,))
+    assert runner.header(plan.make_plan(tiny, METHODS["duodecoding"], "hello", Settings()))["target"]["borrows"]
     # DuoTree's draft is never done.
-    assert borrowed(method="duotree", overlap="beside") == ()
+    kept = {"not faster": found(0.02, 0.018), "cannot": found(0.02, 0.03, joinable=False),
+            "paper": found(0.02, 0.03, draft_mode="paper"),
+            "duotree": found(0.02, 0.03, method="duotree", overlap="beside")}  # fmt: skip
+    assert set(kept.values()) == {Placement(True, tiny.pair.cores.target)}, kept
 
 
 def test_a_target_that_reads_one_continuation_is_refused_where_trees_are_needed():

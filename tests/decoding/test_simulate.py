@@ -1,5 +1,7 @@
 """What DuoTree is expected to give, by a play of its policy."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -16,31 +18,25 @@ def costs(target, draft, *, row=0.0):
     return CostModel((tuple(target + row * (rows - 1) for rows in ROW_COUNTS),) * 2, ((draft,) * 8,) * 2)
 
 
-def speed(*costs_and_places, beside):
-    return forecast(*costs_and_places, beside=beside, children=4)
+speed = partial(forecast, children=4)
 
 
-def test_a_draft_that_is_never_right_leaves_the_target_alone():
-    for beside in (True, False):
-        expected = speed(costs(0.02, 0.05), NEVER, beside=beside)
-        assert expected == pytest.approx(1 / (0.02 + OVERHEAD), rel=0.001)
-
-
-def test_a_better_draft_and_cheaper_costs_give_more():
-    for beside in (True, False):
-        usual, better = (speed(costs(0.02, 0.001, row=0.001), places, beside=beside) for places in (PLACES, OFTEN))
-        assert 1.2 / 0.021 < usual < better
-        assert speed(costs(0.02, 0.001), PLACES, beside=beside) > usual
-        assert speed(costs(0.02, 0.004, row=0.001), PLACES, beside=beside) < usual
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_draft_that_is_never_right_leaves_the_target_alone_and_a_better_or_cheaper_one_gives_more(beside):
+    never = speed(costs(0.02, 0.05), NEVER, beside=beside)
+    assert never == pytest.approx(1 / (0.02 + OVERHEAD), rel=0.001)
+    usual, better = (speed(costs(0.02, 0.001, row=0.001), places, beside=beside) for places in (PLACES, OFTEN))
+    assert 1.2 / 0.021 < usual < better
+    assert speed(costs(0.02, 0.004, row=0.001), PLACES, beside=beside) < usual
+    assert speed(costs(0.02, 0.001), PLACES, beside=beside) > usual
 
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_a_chain_and_fewer_rows_promise_less_than_a_tree(beside):
-    unsure = ((1.0, (0.35, 0.3, 0.2, 0.1)),)
-    options = {"beside": beside, "children": 4}
-    tree = forecast(costs(0.02, 0.001), unsure, **options)
-    chain = forecast(costs(0.02, 0.001), unsure, **options, trees=False)
-    two, single = (forecast(costs(0.02, 0.001), unsure, **options, most=most) for most in (2, 1))
+    tree, chain, two, single = (
+        speed(costs(0.02, 0.001), ((1.0, (0.35, 0.3, 0.2, 0.1)),), beside=beside, **limits)
+        for limits in ({}, {"trees": False}, {"most": 2}, {"most": 1})
+    )
     assert tree > 1.5 * chain > 1.5 / 0.025
     assert tree > two > 1.1 * single
 
@@ -55,9 +51,8 @@ def test_places_are_tilted_to_the_rate_at_which_best_tokens_are_right(rate):
 
 
 def test_a_rate_out_of_reach_is_come_near_to():
-    assert exponential_tilt(PLACES, 0.99)[0][0] == pytest.approx(1) and exponential_tilt(PLACES, 0.01)[1][
-        0
-    ] == pytest.approx(1)
+    most, least = (exponential_tilt(PLACES, rate) for rate in (0.99, 0.01))
+    assert most[0][0] == pytest.approx(1) and least[1][0] == pytest.approx(1)
 
 
 def test_a_text_is_no_luckier_than_most():
@@ -65,8 +60,5 @@ def test_a_text_is_no_luckier_than_most():
     for block in kinds.reshape(-1, BLOCK):
         assert np.abs(np.bincount(block) - [BLOCK / 2, BLOCK / 4, BLOCK / 4]).max() <= 1
     # So a short play gives what a long one does.
-    short, long = (
-        forecast(costs(0.02, 0.002, row=0.001), PLACES, beside=False, children=4, iterations=count)
-        for count in (30, 400)
-    )
+    short, long = (speed(costs(0.02, 0.002, row=0.001), PLACES, beside=False, iterations=count) for count in (30, 400))
     assert short == pytest.approx(long, rel=0.06)

@@ -55,17 +55,24 @@ def test_speeds_are_tokens_over_seconds():
     assert together == pytest.approx(apart)
 
 
+# α 3/4, β 1/2, L 3, and of all 6/10.
+COUNTED = Acceptance(
+    accepted=6, tested=10, pending_accepted=3, pending_tested=4, hits=1, tries=2, taken=3, sequences_taken=1
+)
+
+
 def test_what_is_expected_of_counted_runs():
-    counted = Acceptance(accepted=6, tested=10, pending_accepted=3, pending_tested=4, hits=1, tries=2, taken=3,
-                         sequences_taken=1)  # fmt: skip
-    assert in_turn(counted, [1, 3]) == pytest.approx((1.6 + 1 + 0.6 + 0.36 + 0.216) / 2)
-    assert in_parallel(counted, []) == parallel_tokens(0.75, 0.5, 3)
+    assert in_turn(COUNTED, [1, 3]) == pytest.approx((1.6 + 1 + 0.6 + 0.36 + 0.216) / 2)
+    assert in_parallel(COUNTED, []) == parallel_tokens(0.75, 0.5, 3)
     assert in_turn(Acceptance(), [1]) is None and in_parallel(Acceptance(), []) is None
+    assert parallel_tokens_at(COUNTED, 0.6) == pytest.approx(parallel_tokens(0.75, 0.5, 3))
+    tokens = [parallel_tokens_at(COUNTED, rate) for rate in (0, 0.3, 0.6, 0.9, 1)]
+    assert tokens == sorted(tokens) and tokens[0] == 1 and tokens[-1] == pytest.approx(3, abs=1e-4)
 
 
 def test_runs_are_added():
-    one = Acceptance(accepted=1, tested=2, hits=1, tries=1, taken=4, sequences_taken=1)
-    assert (one + one).rate == 0.5 and (one + one).length == 4 and (one + Acceptance()) == one
+    twice = COUNTED + COUNTED
+    assert (twice.rate, twice.length, twice.tested) == (0.6, 3, 20) and COUNTED + Acceptance() == COUNTED
     assert Acceptance().alpha is Acceptance().beta is Acceptance().length is Acceptance().rate is None
 
 
@@ -84,11 +91,3 @@ def test_what_a_method_that_takes_turns_checked_was_never_pending():
     verdict = {"outcome": "rejection", "tested": 2, "accepted": 1}
     counted = acceptance_of([{"verdict": verdict, "checked": checked, "drafted": []}])
     assert counted == Acceptance(accepted=1, tested=2)
-
-
-def test_another_rate_of_a_counted_run():
-    counted = Acceptance(accepted=6, tested=10, pending_accepted=3, pending_tested=4, hits=1, tries=2, taken=3,
-                         sequences_taken=1)  # fmt: skip
-    assert parallel_tokens_at(counted, 0.6) == pytest.approx(parallel_tokens(0.75, 0.5, 3))
-    tokens = [parallel_tokens_at(counted, rate) for rate in (0, 0.3, 0.6, 0.9, 1)]
-    assert tokens == sorted(tokens) and tokens[0] == 1 and tokens[-1] == pytest.approx(3, abs=1e-4)
