@@ -59,11 +59,6 @@ def with_noise(value: float, effects: dict[Hashable, float], rows: Sequence[Row]
     return Value(value, None if variance is None else 2 * math.sqrt(variance), len(effects), digits, mean=True)
 
 
-def average(rows: Sequence[Row]) -> Value:
-    """The mean of the tasks' tokens per second, as the paper's Table 1 averages."""
-    return with_noise(*mean_of_tasks(rows), rows)
-
-
 def speed_up(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
     """φ: how many times as fast one lane is as another, the ratio of both `mean_of_tasks` on the questions that both
     answered; None where there are none."""
@@ -173,7 +168,9 @@ def speeds(rows: Sequence[Row], lanes: Iterable[str]) -> dict[str, Speeds]:
     return {
         lane: Speeds(
             mine,
-            {ALL_TASKS: average(mine)} | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
+            # The mean of the tasks' speeds, as the paper's Table 1 averages.
+            {ALL_TASKS: with_noise(*mean_of_tasks(mine), mine)}
+            | {task_name(task): tps(rows_of(mine, lane, task)) for task in tasks},
             {
                 name: speed_up([row for row in mine if row["task"] in group], base)
                 for name, group in with_all(tasks).items()

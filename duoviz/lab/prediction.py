@@ -32,30 +32,19 @@ LONGEST = 31
 
 
 class Prediction(NamedTuple):
-    """Of a lane's iterations after the prompts were read: tokens and seconds of one, measured and predicted.
+    """Of a lane's iterations after the prompts were read: tokens a second, and tokens and seconds of one iteration.
 
-    tau_predicted is None where there is no formula for it; then the speed is predicted with the measured one.
+    error: how much too fast the prediction is, as a share of the measured speed. tau_predicted is None where there is
+    no formula for it; then the speed is predicted with the measured one.
     """
 
+    speed: float
+    speed_predicted: float
+    error: float
     tau: float
     tau_predicted: float | None
     seconds: float
     seconds_predicted: float
-
-    @property
-    def speed(self) -> float:
-        """Measured tokens a second."""
-        return self.tau / self.seconds
-
-    @property
-    def speed_predicted(self) -> float:
-        """Tokens a second by the cost model."""
-        return (self.tau if self.tau_predicted is None else self.tau_predicted) / self.seconds_predicted
-
-    @property
-    def error(self) -> float:
-        """How much too fast the prediction is, as a share of the measured speed."""
-        return self.speed_predicted / self.speed - 1
 
 
 # Of a lane: the prediction of all its answers together, and those of each alone.
@@ -90,14 +79,12 @@ def predict(rows: Sequence[Row], forwards: Mapping[tuple, list[np.ndarray]]) -> 
             drafted += list(guesses)
     if sum(seconds) < SHORTEST or sum(predicted) < SHORTEST:
         return None
+    tau, mean, expected_mean = (float(sum(each)) / len(seconds) for each in (tokens, seconds, predicted))
     formula = METHODS[rows[0]["settings"]["method"]].expected
-    return Prediction(
-        tau=sum(tokens) / len(tokens),
-        # As if every token were accepted with the same chance.
-        tau_predicted=formula and formula(acceptance(rows), drafted),
-        seconds=sum(seconds) / len(seconds),
-        seconds_predicted=float(sum(predicted)) / len(seconds),
-    )
+    # As if every token were accepted with the same chance.
+    by_formula = formula and formula(acceptance(rows), drafted)
+    speed, expected_speed = tau / mean, (tau if by_formula is None else by_formula) / expected_mean
+    return Prediction(speed, expected_speed, expected_speed / speed - 1, tau, by_formula, mean, expected_mean)
 
 
 def works_beside(row: Row) -> bool:

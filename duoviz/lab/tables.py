@@ -14,16 +14,16 @@ from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
 from duoviz.lab.tasks import ALL_TASKS, TASKS, task_name, with_all
 
-# The figures of a prediction: each one's heading, its scale (of seconds and shares), and its digits.
-PREDICTED = {
-    "speed": ("measured, tokens/s", 1, 1),
-    "speed_predicted": ("predicted, tokens/s", 1, 1),
-    "error": ("error, %", 100, 0),
-    "tau": ("tokens an iteration, measured", 1, 2),
-    "tau_predicted": ("tokens an iteration, by formula", 1, 2),
-    "seconds": ("one iteration measured, ms", 1e3, 1),
-    "seconds_predicted": ("one iteration predicted, ms", 1e3, 1),
-}
+# The figures of a `Prediction` in its order: each one's heading, its scale (of seconds and shares), and its digits.
+PREDICTED = (
+    ("measured, tokens/s", 1, 1),
+    ("predicted, tokens/s", 1, 1),
+    ("error, %", 100, 0),
+    ("tokens an iteration, measured", 1, 2),
+    ("tokens an iteration, by formula", 1, 2),
+    ("one iteration measured, ms", 1e3, 1),
+    ("one iteration predicted, ms", 1e3, 1),
+)
 VERDICTS = ("equal", "tie", "defect", "not checked", "failed")
 AVERAGE, PHI = "Average, tokens/s", "φ over vanilla"
 # Failed answers that are listed, and characters of why.
@@ -231,16 +231,16 @@ def predictions(found: Predictions) -> Table:
     lines = []
     for lane, (together, apart) in found.items():
         cells: list[Cell] = []
-        for name, (_, scale, digits) in PREDICTED.items():
-            values = [scale * each for one in (together, *apart) if (each := getattr(one, name)) is not None]
-            known = getattr(together, name) is not None
-            cells.append(Value(values[0], answers.spread(values[1:]), len(values) - 1, digits) if known else None)
+        for (_, scale, digits), value, *each in zip(PREDICTED, together, *apart, strict=True):
+            values = [scale * one for one in each if one is not None]
+            spread = answers.spread(values)
+            cells.append(None if value is None else Value(scale * value, spread, len(values), digits))
         lines.append((label_of(lane), cells))
     return Table(
         "cost-model",
         "The cost model against measurements",
         "Method",
-        [heading for heading, *_ in PREDICTED.values()],
+        [heading for heading, *_ in PREDICTED],
         lines,
         "Without the iterations that read the prompt, which τ counts too. An iteration's time is predicted from the "
         "measured cost of its tokens and draft steps. Its tokens are predicted from the measured acceptance, where "

@@ -7,7 +7,6 @@ from statistics import median
 from jinja2 import FileSystemLoader
 
 from duoviz.decoding import METHODS
-from duoviz.errors import UserError
 from duoviz.lab.answers import Value, speeds, tasks_of, tokens, ttft
 from duoviz.lab.findings import TOO_FEW, about_checks, about_table_1
 from duoviz.lab.plan import VANILLA, label_of, table_1_lanes
@@ -33,19 +32,10 @@ TEMPLATE = HERE.get_template("results.md", globals={"markdown": markdown})
 
 
 def with_speeds(text: str, results: Results) -> str:
-    """A README with what stands between its markers made anew. Raises UserError."""
-    if not results.rows:
-        raise UserError("These results have no answers.")
-    return replaced(text, BEGIN, summary(results), END)
-
-
-def replaced(text: str, begin: str, part: str, end: str) -> str:
-    """The text with another part between two lines. Raises UserError where it lacks one."""
-    before, begun, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
-    if not begun or not ended:
-        raise UserError(f"The page has no place for the table: it needs the lines {begin} and {end}.")
-    return f"{before}{begin}\n{part}\n{end}{after}"
+    """A README with what stands between its markers, each of which is there once, made anew."""
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{summary(results)}\n{END}{after}"
 
 
 def summary(results: Results) -> str:

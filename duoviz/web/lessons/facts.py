@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import median_high
 
 import numpy as np
@@ -16,10 +16,10 @@ from duoviz.web.lessons.text import Mistake, one_of, percent
 
 # Two speeds closer than this are called equal: one run's speed is not more certain.
 EQUAL_SPEED = 0.03
-# What an expression may ask of a run.
+# What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
-    "T_target", "T_draft", "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up",
-    "phi", "against_vanilla", "slowest", "other_runs", "same_text",
+    "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "phi", "against_vanilla",
+    "slowest", "other_runs", "same_text",
 )  # fmt: skip
 
 
@@ -64,6 +64,7 @@ class Facts:
         """What an expression may name of one run: its header, its metrics, and what is computed where it is asked."""
         about = self.trace["header"] | self.metrics[self.method]
         about |= {"iteration_time": iteration_seconds(self.trace), "rounds": ROUNDS}
+        about |= {f"T_{side}": partial(self.cost, side) for side in ("target", "draft")}
         return about | {name: getattr(self, name) for name in ASKED}
 
     def calibration(self, side: str) -> list[tuple[int, float]]:
@@ -84,21 +85,14 @@ class Facts:
             raise Mistake(f"the calibration goes from {counts[0]} to {counts[-1]}, and {count} is beyond it")
         return float(np.interp(count, counts, times))
 
-    def T_target(self, rows: int) -> float:  # noqa: N802  the paper's name
-        return self.cost("target", rows)
-
-    def T_draft(self, sequences: int) -> float:  # noqa: N802
-        return self.cost("draft", sequences)
-
     def rows_within(self, factor: float) -> int:
         """How many rows, at most, one target forward has that takes no longer than `factor` forwards of one row."""
-        limit = factor * self.T_target(1)
-        last = self.calibration("target")[-1][0]
-        return max(rows for rows in range(1, last + 1) if self.T_target(rows) <= limit)
+        limit, (last, _) = factor * self.cost("target", 1), self.calibration("target")[-1]
+        return max(rows for rows in range(1, last + 1) if self.cost("target", rows) <= limit)
 
     def steps_that_fit(self, rows: int) -> int:
         """γ by the calibration: how many draft steps fit into one target forward of so many rows; at least 1."""
-        return max(1, int(self.T_target(rows) / self.T_draft(1)))
+        return max(1, int(self.cost("target", rows) / self.cost("draft", 1)))
 
     def usual_guesses(self) -> int:
         """The median number of proposed tokens that a target forward checks, the prompt's apart; at least 1."""
@@ -110,8 +104,9 @@ class Facts:
 
     def expected_speed_up(self) -> float:
         """φ by theory, of a method that takes turns."""
-        alpha, times = self.metrics[self.method]["acceptance"], {"target": self.T_target, "draft": self.T_draft(1)}
-        return float(in_turn_speed(alpha, self.usual_guesses(), **times) * self.T_target(1))
+        target, alpha = partial(self.cost, "target"), self.metrics[self.method]["acceptance"]
+        speed = in_turn_speed(alpha, self.usual_guesses(), target=target, draft=self.cost("draft", 1))
+        return float(speed * target(1))
 
     @cached_property
     def speeds(self) -> dict[str, float]:

@@ -25,7 +25,11 @@ def costs(facts: Facts) -> dict:
 
 def budget(facts: Facts) -> dict:
     """One target forward and the draft steps beside it, in seconds. Reading: the number of steps, γ."""
-    return {"target": facts.T_target(1), "step": facts.T_draft(1), "most": max(4, 2 * facts.steps_that_fit(1))}
+    return {
+        "target": facts.cost("target", 1),
+        "step": facts.cost("draft", 1),
+        "most": max(4, 2 * facts.steps_that_fit(1)),
+    }
 
 
 def threshold(facts: Facts) -> dict:

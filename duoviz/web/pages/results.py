@@ -1,7 +1,6 @@
 """The Lab tab: the paper's tables and figures, recorded and measured here; on a Space, recorded results only."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from datetime import date
 from html import escape
@@ -237,10 +236,8 @@ def as_zip(path: Path, folder: Path) -> Path:
     """The results as a zip that may be sent, in this folder. Raises UserError."""
     with check_write(folder):
         folder.mkdir(exist_ok=True)
-        if path.is_file():
-            return Path(shutil.copy(path, folder))
-        file = folder / f"{path.name}.zip"
-        file.write_bytes(zipped(path))
+        file = folder / f"{path.name.removesuffix('.zip')}.zip"
+        file.write_bytes(path.read_bytes() if path.is_file() else zipped(path))
         return file
 
 
