@@ -32,10 +32,15 @@ TEMPLATE = HERE.get_template("results.md", globals={"markdown": markdown})
 
 
 def with_speeds(text: str, results: Results) -> str:
-    """A README with what stands between its markers, each of which is there once, made anew."""
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n{summary(results)}\n{END}{after}"
+    """A README with what stands between its markers made anew."""
+    return replaced(text, BEGIN, summary(results), END)
+
+
+def replaced(text: str, begin: str, part: str, end: str) -> str:
+    """The text with another part between two lines, each of which it has once."""
+    before, rest = text.split(begin)
+    _, after = rest.split(end)
+    return f"{before}{begin}\n{part}\n{end}{after}"
 
 
 def summary(results: Results) -> str:
