@@ -170,8 +170,20 @@ def about_paying(results: Results) -> list[str]:
     ]
 
 
+def checked(results: Results) -> list[Row]:
+    """The answers that were compared with vanilla's."""
+    return [row for row in results.rows if row["model_id"] != VANILLA and row["verdict"]]
+
+
+def same_text(results: Results) -> list[str]:
+    """That all answers are vanilla's text; nothing where not all are."""
+    rows = checked(results)
+    same = rows and all(row["verdict"] == "equal" for row in rows)
+    return [f"All {len(rows):,} answers are vanilla's text, token for token."] if same else []
+
+
 def about_checks(results: Results) -> list[str]:
-    rows = [row for row in results.rows if row["model_id"] != VANILLA and row["verdict"]]
+    rows = checked(results)
     verdicts, written = [row["verdict"] for row in rows], sum(map(answers.tokens, rows))
     sentences = []
     if rows:

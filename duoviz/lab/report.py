@@ -181,7 +181,7 @@ def about(results: Results) -> tuple[str, str, str, str]:
     if plan["quick"]:
         return "", text, speed.strip(), TOO_FEW
     stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))
-    return next(stands, ""), text, speed.strip(), ""
+    return " ".join([*stands, *findings.same_text(results)]), text, speed.strip(), ""
 
 
 def first_view(results: Results) -> dict:

@@ -49,7 +49,7 @@ ONE_CORE = (
 SANS = ["Inter", "ui-sans-serif", "system-ui", "sans-serif"]
 MONO = ["ui-monospace", "Consolas", "monospace"]
 
-THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=MONO).set(
+THEME = Default(primary_hue="slate", neutral_hue="slate", font=SANS, font_mono=MONO).set(
     # What is written small, and on what is pressed, can be read (WCAG AA).
     body_text_color_subdued="*neutral_600",
     block_info_text_color="*neutral_600",
@@ -60,10 +60,10 @@ THEME = Default(primary_hue="indigo", neutral_hue="slate", font=SANS, font_mono=
     button_large_radius="8px",
     button_medium_radius="8px",
     button_small_radius="8px",
-    # One accent.
-    color_accent="*primary_600",
-    button_primary_background_fill="*primary_600",
-    button_primary_background_fill_hover="*primary_700",
+    # One accent, which is no colour: these are for the models and the guesses. frame.css has it in the dark.
+    color_accent="*primary_700",
+    button_primary_background_fill="*primary_700",
+    button_primary_background_fill_hover="*primary_800",
 )
 
 CSS = FONT_FACE + style("frame") + style("ask") + style("present")

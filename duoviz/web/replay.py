@@ -12,7 +12,7 @@ from duoviz.web.front import STATIC, methods_json, style
 PAGE_CSS = """
 :root { color-scheme: light dark; --body-text-color: #1f2937; --background-fill-secondary: #f9fafb; --page: #ffffff; }
 .dark { --body-text-color: #f1f5f9; --background-fill-secondary: #1e293b; --border-color-primary: #334155;
-  --color-accent: #818cf8; --page: #0f172a; }
+  --color-accent: #64748b; --page: #0f172a; }
 body { margin: 0 auto; padding: 16px; max-width: 1248px; font-family: ui-sans-serif, system-ui, sans-serif;
   color: var(--body-text-color); background: var(--page); }
 h1 { margin: 0 0 4px; font-size: 24px; }

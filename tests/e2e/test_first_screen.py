@@ -112,7 +112,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     press(page, "Copy link")
     expect(link).to_have_value(re.compile("&recording=1$"))
     page.evaluate("location.hash = '#prompt=Another&recording=3'")
-    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt.")
+    expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt, “")
 
 
 def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loaded, recording):

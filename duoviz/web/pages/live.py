@@ -79,10 +79,11 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
     return found
 
 
+# Of results that come along, where they were measured, and with which target.
 MEASURED = {
-    "two-cores": "on two processor cores",
-    "with-a-larger-target": "there with a larger target",
-    "with-an-H100": "with the small target on an H100",
+    "two-cores": ("on two processor cores", "SmolLM2-135M"),
+    "with-a-larger-target": ("on the same cores", "SmolLM2-135M at the cost of SmolLM2-360M"),
+    "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 
 
@@ -92,24 +93,26 @@ def in_words(average: dict) -> str:
     return f"{average['phi']:.2f}" + ("" if noise is None else f" ± {noise:.2f}")
 
 
-def measured() -> str:
-    """φ of DuoDecoding and of SpS on each hardware of the results that come along, and the paper's; "" without any."""
-    said = []
+def measured() -> list[tuple[str, str, str, str]]:
+    """Where each of the results that come along was measured, the target, and φ of DuoDecoding and of SpS; then the
+    paper's. Empty without results.
+    """
+    rows = []
     for name, where in MEASURED.items():
         phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
-        duo, in_turn = (phi and in_words(phi) for phi in phis)
-        if duo and in_turn:
-            said.append(f"{where} {duo} and {in_turn}")
-    for target, lanes in TABLE_1.items() if said else ():
-        said.append(f"in the paper, with {target} on a GPU, {lanes[DUO][-1]:.2f} and {lanes[SPS][-1]:.2f}")
-    return "; ".join(said)
+        if all(phis):
+            rows.append((*where, *map(in_words, phis)))
+    for target, lanes in TABLE_1.items() if rows else ():
+        rows.append(("in the paper, on a GPU", target, *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
+    return rows
 
 
 def worth_it() -> str:
     """On which hardware drafting was measured to pay, and where taking turns is faster; "" without results."""
     view = kept_view(RECORDED / "two-cores.zip")
-    if not (said := measured()) or not view:
+    if not (rows := measured()) or not view:
         return ""
+    said = "; ".join(f"{where}, with {target}, {duo} and {in_turn}" for where, target, duo, in_turn in rows)
     return (
         "**Is it worth implementing?** Speed over the large model alone, of DuoDecoding and of taking turns (SpS): "
         f"{said}. {view['first']['overview']['pays']['beyond']['free']} The *Lab* has the map."

@@ -40,10 +40,18 @@ SIZES = {
     "full, about an hour: all questions": "full",
 }
 NOTHING = "No results are shown: choose earlier results, or measure them here."
-# What came along, on whatever hardware, stands beside all results.
-ELSEWHERE = (
-    f"<p>φ over vanilla of DuoDecoding and SpS: {said}. See Other results, below.</p>" if (said := measured()) else ""
-)
+
+
+def elsewhere() -> str:
+    """What came along, on whatever hardware, and the paper's: it stands with all results."""
+    if not (rows := measured()):
+        return ""
+    said = "; ".join(f"{duo} {where} ({target})" for where, target, duo, _ in rows)
+    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Measured", "Target", "DuoDecoding φ", "SpS φ"))
+    table = f'<table class="lab-table lab-words"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
+    return f"<details><summary>φ of DuoDecoding elsewhere: {said}</summary>{table}</details>"
+
 
 Updates = dict[Component, Any]
 # The look of tables and texts, here as in the report.
@@ -91,7 +99,7 @@ class Board:
         else:
             part = (parts or {}).get(name or "")
             opened, updates = name if part else "", self.opened(part)
-        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}{ELSEWHERE}")
+        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}{elsewhere()}")
         return {self.about: about, self.view: view_value(first["overview"], parts, opened)} | updates
 
     def opened(self, part: dict | None) -> Updates:

@@ -20,9 +20,9 @@ function swatch(lane, place) {
 
 function deviceWords({ header }) {
   if (!header) return WAITING;
-  const words = `large model on ${header.target.device}${header.draft ? `; small model on ${header.draft.device}` : ""}`;
-  // What stands in brackets is the machine's name.
-  return words.replace(/ \([^)]*\)/g, "");
+  // What stands in brackets at the end is the machine's name, which may have some of its own.
+  const cores = ({ device }) => device.replace(/ \(.*\)$/, "");
+  return `large model on ${cores(header.target)}${header.draft ? `; small model on ${cores(header.draft)}` : ""}`;
 }
 
 // Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.

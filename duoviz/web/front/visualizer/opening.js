@@ -43,7 +43,7 @@ export async function fetchRecording(address, [wait, ...waits] = AGAIN) {
 }
 
 const ALONE = "vanilla";
-const OTHER_PROMPT = "A recording of another prompt. Press Generate to run yours.";
+const otherPrompt = (prompt) => `A recording of another prompt, “${prompt}”. Press Generate to run yours.`;
 
 // Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move.
 const speedOf = ({ iterations }) => iterations.flatMap(({ committed }) => committed).length / iterations.at(-1).sync;
@@ -64,7 +64,7 @@ function openingEvents(trace, alone, { at, told, isStill, average }) {
 export function createOpening(receiver, addresses, { method, told, isFree, isCovered, averages = {} }) {
   const recordings = {};
   let prompt = null;
-  const wordsFor = ({ header }) => (prompt === null || prompt === header.prompt ? told : OTHER_PROMPT);
+  const wordsFor = ({ header }) => (prompt === null || prompt === header.prompt ? told : otherPrompt(header.prompt));
   const recordingOf = (name) => (recordings[name] ??= addresses[name] ? fetchRecording(addresses[name]) : null);
   let [held, hasBegun, wasCovered] = [null, false, false];
   recordingOf(method);

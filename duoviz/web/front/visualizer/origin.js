@@ -26,25 +26,31 @@ export function dateWords(date) {
   return ` on ${day.getUTCDate()} ${MONTHS[day.getUTCMonth()]} ${day.getUTCFullYear()}`;
 }
 
-// What was run, and how fast the machine was then, as far as the header says.
-export function modelsWords({ target: { name, precision }, draft, one_token: seconds }) {
-  const made = precision ? ` in ${words(precision, 20)}` : "";
-  const speed = seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass` : "";
-  const drafts = draft?.name ? ` Small model: ${words(draft.name, 60)}.` : "";
-  return name ? ` Large model: ${words(name.replace(/ \(.*\)$/, ""), 60)}${made}${speed}.${drafts}` : "";
+// A model's name and precision; what a name has in brackets says how it was stored.
+export function modelWords({ name, precision }) {
+  return name ? `${words(name.replace(/ \(.*\)$/, ""), 60)}${precision ? ` in ${words(precision, 20)}` : ""}` : "";
+}
+
+// How fast the machine was then, as far as the header says.
+const speedWords = ({ one_token: seconds }) => (seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass` : "");
+
+export function modelsWords(header) {
+  const [large, small] = [header.target, header.draft ?? {}].map(modelWords);
+  return large ? ` Large model: ${large}${speedWords(header)}.${small && ` Small model: ${small}.`}` : "";
 }
 
 // Another engine's trace may not say where it ran.
 export function originWords(header) {
   const devices = devicesWords(header);
   const times = isTimed(header) ? "" : " Its times are not known.";
-  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}.${times}`;
+  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}${speedWords(header)}.${times}`;
 }
 
 export function createOrigin({ state }) {
-  const [made, target] = [el("span"), el("span", { class: "dv-origin-target" })];
-  const prompt = el("q", { class: "dv-isolated" });
-  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, target, " Prompt: ", prompt);
+  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
+  // Of what comes along, the field has the prompt.
+  const asked = el("span", {}, " Prompt: ", prompt);
+  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, asked);
   let told = null;
   return {
     node,
@@ -53,7 +59,7 @@ export function createOrigin({ state }) {
       if (node.hidden || told === state.header) return;
       told = state.header;
       setText(made, originWords(told));
-      setText(target, modelsWords(told));
+      asked.hidden = state.recorded;
       setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
     },
   };

@@ -15,7 +15,7 @@ const PICTURE_STYLES = [
   "font-family", "font-size", "font-weight", "font-style", "text-anchor", "paint-order", "text-decoration-line", "white-space", "unicode-bidi",
 ];
 const PAINTS = [
-  "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded", "correction",
+  "text", "subdued", "border", "accent", "target", "draft", "pending", "accepted", "rejected", "discarded",
 ];
 const EDGE = 2;
 const [SMALL, WORDS_FROM, ENTRY_GAP, ROW_HEIGHT, LEGEND_SCALE] = [12, 20, 18, 18, 1.3];
@@ -119,7 +119,8 @@ const block = (fill, opacity = 1) => [svg("rect", { y: -9, width: 14, height: 10
 const stroke = (x1, x2, y1, y2, more) => svg("line", { x1, x2, y1, y2, ...more });
 
 // What the marks of the tree mean, and of the timeline where it is drawn.
-function entriesOf({ paints }, header) {
+function entriesOf({ paints: all }, header) {
+  const paints = { ...all, correction: all.target };
   const statuses = statusesOf(header).map(([status]) => {
     const style = { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill: paints[status] ?? paints.pending };
     return { mark: [svg("text", style, MARKS[status])], words: `${FATES[status]} (${status})` };

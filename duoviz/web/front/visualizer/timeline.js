@@ -2,6 +2,7 @@
 
 import { el, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { onKeys } from "./keys.js";
+import { modelWords } from "./origin.js";
 import { isPaced } from "./player.js";
 import { beginOf, busyBetween, eachBetween, isTimed, iterationEndingAt } from "./state.js";
 import { clip, count, duration, percent, visible } from "./words.js";
@@ -10,6 +11,8 @@ const MIN_BAR_PX = 3;
 const MIN_SYNC_PX = 8;
 const TICK_SIGN = 8;
 
+// In a narrow lane there is no room for the models' names.
+const NAMES_FROM = 700;
 const LANE_HEIGHT = 22;
 const LANES = { target: 17, draft: 57 };
 
@@ -72,8 +75,9 @@ export function createHatch() {
 
 function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
-  const device = state.header?.[lane]?.device ?? "";
-  const name = visible(`${lane === "target" ? "Large model (target)" : "Small model (draft)"}${device ? ` · ${device}` : ""}`);
+  const side = state.header?.[lane] ?? {};
+  const model = toX.width < NAMES_FROM ? "" : modelWords(side);
+  const name = visible([lane === "target" ? "Large model (target)" : "Small model (draft)", model, side.device].filter(Boolean).join(" · "));
   const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
     clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
   const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);

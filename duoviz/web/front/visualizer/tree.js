@@ -12,17 +12,15 @@ import { isLeaving, isMoving, isPaced } from "./player.js";
 import { textBefore } from "./state.js";
 import { count, FATES, fixed, known, MARKS, percent, quote } from "./words.js";
 
-const pointHint = () => (matchMedia("(pointer: coarse)").matches ? "Tap a token for its probability."
-  : "Hover over a token for its probability (keys: W, S).");
-
+// Of the token that is pointed at, what the tip shows beside it is also said.
 function createPointing(drawing) {
-  const node = el("p", { class: "dv-note dv-facts", role: "status" });
+  const node = el("p", { class: "dv-facts", role: "status" });
   let groups = [], at = -1;
   const point = (index) => {
     groups[at]?.classList.remove("dv-pointed");
     at = index;
     groups[at]?.classList.add("dv-pointed");
-    setText(node, groups[at]?.dataset.meaning ?? pointHint());
+    setText(node, groups[at]?.dataset.meaning ?? "");
   };
   drawing.addEventListener("pointerover", (event) => {
     const over = groups.indexOf(event.target.closest(".dv-node"));
@@ -35,8 +33,9 @@ function createPointing(drawing) {
       point(-1);
     },
     goTo(by) {
-      point(Math.min(groups.length - 1, Math.max(0, at + by)));
-      return groups[at];
+      const next = groups[Math.min(groups.length - 1, Math.max(0, at + by))];
+      next?.scrollIntoView({ block: "nearest", inline: "nearest" });
+      next?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     },
   };
 }
@@ -173,7 +172,7 @@ function createForest({ state, redraw }) {
   const pointing = createPointing(drawing);
   const label = "Tree of proposed tokens: W and S step through the tokens, A and D scroll sideways, the arrows up and down";
   const box = el("div", { class: "dv-tree-box", tabindex: "0", role: "group", "aria-label": label }, drawing);
-  const goTo = (by) => () => pointing.goTo(by)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const goTo = (by) => () => pointing.goTo(by);
   const scrollBy = (by) => () => { box.scrollLeft += by; };
   onKeys(box, { w: goTo(-1), s: goTo(1), a: scrollBy(-KEY_SCROLL), d: scrollBy(KEY_SCROLL) });
   const [looks, reach] = [createLooks(drawing), createReach(box)];
