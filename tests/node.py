@@ -31,13 +31,12 @@ process.stdout.write(JSON.stringify(answer ?? null));
 
 
 def evaluate(function: str, argument: Any = None) -> Any:
-    """What a function of JavaScript gives that imports modules from http://plain.test/, as it does in a browser."""
+    """What a function of JavaScript gives that imports modules by their paths in `duoviz/web/front`."""
     # Not every test of the modules needs what serves them.
     from duoviz.web.front import methods_json
 
-    script = EVALUATE % function.replace("http://plain.test/", f"{FRONT.as_uri()}/")
     given = json.dumps([json.loads(methods_json()), argument])
-    command = [program(), "--input-type=module", "-e", script]
+    command = [program(), "--input-type=module", "-e", EVALUATE % function]
     done = subprocess.run(command, cwd=FRONT, input=given, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

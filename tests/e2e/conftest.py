@@ -9,7 +9,8 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.recordings import STORY
-from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, open_modules, page_in
+from duoviz.web.front import SOURCES
+from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, open_modules, page_in, serving
 from tests.e2e.tiny_site import tiny_site
 
 
@@ -64,9 +65,15 @@ def new_page(new_context):
     assert not [error for page in pages for error in page.errors]
 
 
+@pytest.fixture(scope="session")
+def sources():
+    with serving(SOURCES.parents[1]) as address:
+        yield address
+
+
 @pytest.fixture
-def modules(page):
-    return open_modules(page)
+def modules(page, sources):
+    return open_modules(page, sources)
 
 
 @pytest.fixture(scope="session")

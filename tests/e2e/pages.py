@@ -3,21 +3,17 @@
 import json
 import re
 import shutil
+from contextlib import contextmanager
 from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
-from duoviz.web.front import SOURCES, methods_json
+from duoviz.web.front import methods_json
 
-PLAIN = "http://plain.test"
-TRACE = SOURCES.parents[1] / "trace"
-TYPES = {".js": "text/javascript", ".json": "application/json"}
-KNOWING = f"""<script type="module">
-import {{ know }} from "/visualizer/methods.js";
-know({methods_json()});
-</script>"""
-
+KNOW = "async (methods) => (await import('/web/front/visualizer/methods.js')).know(methods)"
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 # A visitor who has seen the story comes to the stage at once, and follows runs as fast as they come.
@@ -48,24 +44,26 @@ def page_in(context):
     return page
 
 
-def open_modules(page):
-    """A page without Gradio that may import the scripts, at their paths in `duoviz/web/front`."""
-    page.route(f"{PLAIN}/**", partial(answer_module, html=f"<!doctype html>{KNOWING}"))
-    page.goto(f"{PLAIN}/")
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(folder):
+    """The address of a folder's files: on another host than the app's."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def open_modules(page, sources):
+    """An empty page without Gradio that may import the scripts; sources: the address of `duoviz`."""
+    page.goto(f"{sources}web/front/page.js")
+    page.set_content("<!doctype html>")
+    page.evaluate(KNOW, json.loads(methods_json()))
     return page
-
-
-def answer_module(route, *, html):
-    """Answer a request for a module or a schema with its source, and any other with a page."""
-    path = route.request.url.removeprefix(f"{PLAIN}/")
-    file = TRACE / path.removeprefix("trace/") if path.startswith("trace/") else SOURCES / path
-    if file.suffix not in TYPES:
-        route.fulfill(body=html, content_type="text/html; charset=utf-8")
-    elif file.is_file():
-        route.fulfill(body=file.read_text(encoding="utf-8"), content_type=f"{TYPES[file.suffix]}; charset=utf-8")
-    else:
-        # An error in here would leave the page waiting for ever.
-        route.fulfill(status=404)
 
 
 def press(page, name):

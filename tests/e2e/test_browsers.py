@@ -7,7 +7,8 @@ from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
 from tests.e2e.browsers import BROWSERS, Visitor
-from tests.e2e.test_frame import HUB, serving
+from tests.e2e.pages import serving
+from tests.e2e.test_frame import HUB
 from tests.e2e.visualizer.test_replay import replay_without_times
 
 LIVE = "#visualizer .dv"

@@ -1,35 +1,18 @@
 """The page as a Space: in a frame that a page of another origin makes as high as the page in it asks for."""
 
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import a_run_comes_to_its_end, choose_tab, listen, the_page_is_drawn
-from tests.e2e.pages import fits
+from tests.e2e.pages import fits, serving
 from tests.until import wait_until
 
 HUB = Path(__file__).parent / "hub"
 # No page of ours is so high.
 BOUND = 12_000
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-@contextmanager
-def serving(folder):
-    """The address of a folder's pages: on another host than ours."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}/"
-        server.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ import gradio
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import download, is_at, move_to, press
-from tests.e2e.test_frame import serving
+from tests.e2e.pages import download, is_at, move_to, press, serving
 
 # What another page loads for <gradio-app>.
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend"

@@ -29,7 +29,7 @@ def methods_page(traces):
 
 
 VISUALIZER_ALONE = """async () => {
-  const { mount } = await import("http://plain.test/visualizer/mount.js");
+  const { mount } = await import("/web/front/visualizer/mount.js");
   mount(document.body.appendChild(document.createElement("div")), { subscribe(callback) { window.send = callback; } });
 }"""
 

@@ -9,7 +9,7 @@ from tests.web.front.runs import recorded, telling
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.
 SLIDES = """async ([trace, events, position]) => {
   const [{ mount }, { createSlides }, { lookAt, timesOf }] = await Promise.all(
-    ["mount", "picture", "moments"].map((name) => import(`http://plain.test/visualizer/${name}.js`)));
+    ["mount", "picture", "moments"].map((name) => import(`/web/front/visualizer/${name}.js`)));
   const root = document.body.appendChild(document.createElement("div"));
   const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
   const nextFrame = () => new Promise((done) => requestAnimationFrame(done));

@@ -6,7 +6,7 @@ COPY = """async ([values, site]) => {
   globalThis.location = { origin: "https://someone-duoviz.hf.space", pathname: "/" };
   const [body, documentElement] = [{ classList: { contains: () => false } }, { hasAttribute: () => false }];
   globalThis.document = { querySelector: () => null, body, documentElement };
-  const { copyLink } = await import("http://plain.test/share/page.js");
+  const { copyLink } = await import("./share/page.js");
   return JSON.parse(await copyLink(values, site)).link;
 }"""
 
@@ -21,7 +21,7 @@ def test_on_a_space_links_lead_to_its_page_on_the_hub(told):
 FOLLOW = """async ([fragments, isRunning, site]) => {
   globalThis.document = { querySelector: (part) => (isRunning && part.includes("data-state=running") ? {} : null) };
   globalThis.location = { search: "" };
-  const { openLink } = await import("http://plain.test/share/page.js");
+  const { openLink } = await import("./share/page.js");
   return fragments.map((hash) => {
     location.hash = hash;
     const { message, start } = JSON.parse(openLink(site)[1]);

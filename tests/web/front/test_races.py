@@ -41,7 +41,7 @@ def bad_races(race):
 
 
 READ = """async (texts) => {
-  const { readRace } = await import("http://plain.test/race/race_file.js");
+  const { readRace } = await import("./race/race_file.js");
   return Promise.all(texts.map(readRace));
 }"""
 

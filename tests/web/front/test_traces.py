@@ -18,7 +18,7 @@ FIGURES = ("tps", "tau", "acceptance", "overlap", "ttft")
 
 # Shows each to its end, as a page does that is given it as a file.
 NUMBERS = """async (traces) => {
-  const { applyEvent, emptyState, eventsOf, runningNumbers } = await import("http://plain.test/visualizer/state.js");
+  const { applyEvent, emptyState, eventsOf, runningNumbers } = await import("./visualizer/state.js");
   return traces.map((trace) => {
     const state = emptyState();
     for (const event of eventsOf(trace, "run")) applyEvent(state, event);
@@ -59,7 +59,7 @@ def spoilt(trace, chance):
 
 
 READ = """async (texts) => {
-  const { readTrace } = await import("http://plain.test/visualizer/check.js");
+  const { readTrace } = await import("./visualizer/check.js");
   return Promise.all(texts.map(async (text) => (await readTrace(text)).problem ?? null));
 }"""
 
