@@ -1,34 +1,31 @@
 // The first screen: one prompt and one text, written by the large model alone and by both, on one clock.
 
-import { el, setText, textButton, watchSize } from "../visualizer/dom.js";
+import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
 import { count, duration, measuredWords } from "../visualizer/words.js";
-import { createKey, createText, hide, reveal } from "../story/figure.js";
+import { createKey, createLanes, createText, hide, reveal } from "../story/figure.js";
+import { slowerFor } from "../story/stops.js";
 import { createKnob } from "./knob.js";
-import { createLanes } from "./lanes.js";
 import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 
-// How long it lasts, in seconds, about; and how many times slower it may be for that.
-const [LASTS, SLOWER] = [12, [1, 2, 5, 10, 20, 50, 100]];
+// How long it lasts, in seconds, about.
+const LASTS = 12;
 // Speeds that differ by no more are the same.
 const ALIKE = 0.03;
 const [LONGEST_FRAME, LINES] = [0.1, 3];
 
-const slowerOf = (wall) => SLOWER.reduce((best, each) => (
-  Math.abs(Math.log(each * wall / LASTS)) < Math.abs(Math.log(best * wall / LASTS)) ? each : best));
-
-// One of both: its name, what its colours mean, its text, its count of tokens, its lanes.
+// One of both: its name, what its colours mean, its text, its count of tokens, its lanes, which grow with the clock.
 function createSide(title, names, ...key) {
-  const lanes = createLanes(names);
+  const [clip, past] = [`dv-past-${Math.random().toString(36).slice(2)}`, svg("rect", { width: 0, height: 200 })];
   const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
   const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), ...key, tokens);
-  let [run, spans, shown] = [null, [], 0];
-  const side = {
-    node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes.node),
+  let [run, spans, shown, lanes, scale] = [null, [], 0, svg("svg"), 0];
+  return {
+    node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes),
     run: () => run,
     set(next) {
       run = next;
@@ -38,7 +35,13 @@ function createSide(title, names, ...key) {
       hide(...spans);
       shown = 0;
     },
-    draw: (end, width) => lanes.draw(run, end, width),
+    draw(end, width) {
+      const { node, layer } = createLanes(run, { start: 0, end, names, width, larger: 1 });
+      layer.setAttribute("clip-path", `url(#${clip})`);
+      node.prepend(svg("clipPath", { id: clip }, past));
+      lanes.replaceWith(node);
+      [lanes, scale] = [node, width / end];
+    },
     show(clock) {
       const until = run.tokens.findLastIndex(({ sync }) => sync <= clock) + 1;
       if (until < shown) hide(...spans.slice(until, shown));
@@ -50,10 +53,9 @@ function createSide(title, names, ...key) {
       }
       shown = until;
       setText(tokens, count(shown, "token"));
-      lanes.show(Math.min(clock, run.wall));
+      past.setAttribute("width", scale * Math.min(clock, run.wall));
     },
   };
-  return side;
 }
 
 // What became of the race, in one sentence.
@@ -94,7 +96,7 @@ function titleOf({ header }) {
 export function createFirstScreen({ told, alone, expected, averages = {}, tell, look }) {
   const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
-  const slower = slowerOf(Math.max(measured.wall, other.wall));
+  const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
     createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey()),

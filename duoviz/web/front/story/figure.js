@@ -105,13 +105,13 @@ export const forwardOf = ({ header }, seconds, rows) => ({
   }],
 });
 
-// names: of the lanes, by lane; width: in pixels. `bars`: each with its rectangle, start and end.
-export function createLanes(trace, { start, end, names, width }) {
+// names: of the lanes, by lane; width: in pixels. `layer`: holds all but the names; `bars`: each with its rectangle,
+// start and end.
+export function createLanes(trace, { start, end, names, width, larger = width < NARROW ? LESS_LARGE : LARGER }) {
   const hatch = createHatch();
   const [layer, labels] = [svg("g"), svg("g")];
-  const drawing = svg("svg", { class: "dv-story-lanes" }, hatch.node, layer, labels);
+  const drawing = svg("svg", { class: "dv-story-lanes", "aria-hidden": "true" }, hatch.node, layer, labels);
   const state = stateAfter(eventsOf(trace));
-  const larger = width < NARROW ? LESS_LARGE : LARGER;
   const inner = width / larger;
   drawLanes(drawing, layer, labels, { state, view: { start, end }, width: inner, hatch: hatch.id });
   const height = drawing.getAttribute("height") - AXIS;
@@ -120,5 +120,5 @@ export function createLanes(trace, { start, end, names, width }) {
   const bars = [...layer.querySelectorAll(".dv-bar")].map((rect) => (
     { rect, start: Number(rect.dataset.start), end: Number(rect.dataset.end) }
   ));
-  return { node: drawing, bars: bars.filter((bar) => bar.end > start && bar.start < end) };
+  return { node: drawing, layer, bars: bars.filter((bar) => bar.end > start && bar.start < end) };
 }

@@ -76,7 +76,7 @@ const sureGuess = (iterations) => firstOf(iterations, [
 ]);
 
 const [ALONE_TOKENS, LEAST_BARS] = [4, 3];
-// For how long a bar of the large model alone should fill, and how many times slower it may be shown for that.
+// For how long a bar of the large model alone should fill; and how many times slower things may be shown.
 const [BAR_SECONDS, SLOWER] = [1.7, [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]];
 // A time that is so many times as long is a little longer; beyond the second, checking is not cheap.
 const [A_LITTLE, NOT_CHEAP] = [1.1, 4];
@@ -86,12 +86,14 @@ export const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "sev
 const median = (values) => [...values].sort((one, other) => one - other)[values.length >> 1];
 const shownAt = ({ iterations }, iteration) => ({ iteration, tail: tailBefore(iterations, iteration.index) });
 
-// How many times slower than measured the story shows what took a part of a second.
-export function slowerOf({ iterations }) {
-  const real = median(iterations.map(({ target }) => target.end - target.start));
-  const beside = (slower) => Math.abs(Math.log((slower * real) / BAR_SECONDS));
+// How many times slower to show what took these seconds, for it to last about as long as wished.
+export function slowerFor(seconds, wished) {
+  const beside = (slower) => Math.abs(Math.log((slower * seconds) / wished));
   return SLOWER.reduce((best, each) => (beside(each) < beside(best) ? each : best));
 }
+
+export const slowerOf = ({ iterations }) => (
+  slowerFor(median(iterations.map(({ target }) => target.end - target.start)), BAR_SECONDS));
 
 // 1: some iterations of the large model alone, of one token each.
 function oneAtATime({ alone }) {
