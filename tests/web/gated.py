@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import gradio as gr
+import httpx
 
 from duoviz.errors import UserError
 from duoviz.web.calls import Endpoint, page_of
@@ -14,7 +15,6 @@ JOIN, RUN, V2, LISTED = (
     f"/gradio_api/{path}" for path in ("queue/join", "run/predict", "call/v2/generate", "call/generate")
 )
 EMPTY = "The prompt is empty."
-HOST, JSON = (b"host", b"here"), (b"content-type", b"application/json")
 JOINED = {"fn_index": 4, "session_hash": "ann", "data": ["hello", 1]}
 OTHER = JOINED | {"fn_index": 5}
 
@@ -57,33 +57,21 @@ def make(*, on_space=False, seen=None):
     return Gate(app, page=page, tracker=tracker, hosts={"here"}, on_space=on_space), app
 
 
-def head(method, path, headers=(), query=b""):
-    """What the gate is given first."""
-    return {"type": "http", "method": method, "path": path, "query_string": query, "client": ("127.0.0.1", 9),
-            "headers": [HOST, *(headers or [JSON])]}  # fmt: skip
+def answer_of(gate, path, content=b"", *, method="POST", root="", **headers) -> httpx.Response:
+    """What the gate answers to one request. content: bytes, their parts, or what goes as JSON."""
+    parts = content if isinstance(content, bytes) or hasattr(content, "__aiter__") else json.dumps(content).encode()
+    headers = {"content_type": "application/json"} | headers
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    async def asked():
+        transport = httpx.ASGITransport(gate, client=("127.0.0.1", 9), root_path=root)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.request(method, path, content=parts, headers=headers)
+
+    return in_a_loop(asked())
 
 
-def ask(gate, path, content=b"", *, method="POST", headers=(), query=b"", kind="application/json", parts=1):
-    """(status, the answer's JSON) of one request, whose body comes in so many parts."""
-    content = content if isinstance(content, bytes) else json.dumps(content).encode()
-    own = [(b"content-type", kind.encode()), (b"content-length", str(len(content)).encode())]
-    step = -(-len(content) // parts) or 1
-    pieces = [content[begin : begin + step] for begin in range(0, len(content), step)] or [b""]
-    messages = iter([{"type": "http.request", "body": piece, "more_body": piece is not pieces[-1]} for piece in pieces])
-
-    async def receive():
-        return next(messages, {"type": "http.disconnect"})
-
-    start, body = through(gate, receive, **head(method, path, [*own, *headers], query))
-    return start["status"], json.loads(body["body"])
-
-
-def through(gate, receive, **scope):
-    """What the gate sends for one request."""
-    sent = []
-
-    async def send(message):
-        sent.append(message)
-
-    in_a_loop(gate(head("POST", JOIN) | scope, receive, send))
-    return sent
+def ask(gate, path, content=b"", **options):
+    """(status, the answer's JSON) of one request."""
+    answer = answer_of(gate, path, content, **options)
+    return answer.status_code, answer.json()

@@ -57,17 +57,17 @@ def test_what_is_let_through_is_done_for_an_address_in_its_turn(slept, method, p
     gate.limiters |= {kind: RateLimiter(4, 2, longest=0.6) for kind in gate.limiters if kind != "byte"}
 
     def status(address):
-        return ask(gate, path, content, method=method, headers=[(b"x-forwarded-for", address)])[0]
+        return ask(gate, path, content, method=method, x_forwarded_for=address)[0]
 
-    assert [status(b"8.8.8.8") for _ in range(5)] == [200, 200, 200, 200, 429] and len(app.bodies) == 4
+    assert [status("8.8.8.8") for _ in range(5)] == [200, 200, 200, 200, 429] and len(app.bodies) == 4
     turns = slept[2::3] if method == "POST" else slept
     assert turns[:4] == pytest.approx([0, 0, 0.25, 0.5])
-    assert status(b"1.1.1.1") == 200 and slept[-1] == 0
+    assert status("1.1.1.1") == 200 and slept[-1] == 0
 
 
 def test_what_an_address_sends_is_read_at_a_steady_rate_and_what_it_may_not_send_too(slept):
     gate, _ = make(on_space=True)
     gate.limiters["byte"] = RateLimiter(1000, 2500)
-    for address in (*[b"8.8.8.8"] * 4, b"1.1.1.1"):
-        assert ask(gate, JOIN, b"x" * 1000, headers=[(b"x-forwarded-for", address)])[0] == 400
+    for address in (*["8.8.8.8"] * 4, "1.1.1.1"):
+        assert ask(gate, JOIN, b"x" * 1000, x_forwarded_for=address)[0] == 400
     assert slept[::3] == pytest.approx([0, 0, 0, 0.5, 0], abs=0.01)
