@@ -1,20 +1,17 @@
-"""`python -m duoviz space`, with a stand-in for the hub's client."""
+"""`python -m duoviz space`, on a client of the hub that only notes what it is asked."""
 
-import os
 import re
 import subprocess
-from copy import deepcopy
-from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NoReturn
+from unittest.mock import create_autospec
 
 import httpx2
 import pytest
 import yaml
-from huggingface_hub import CommitOperationDelete, SpaceHardware
-from huggingface_hub.errors import LocalTokenNotFoundError
+from huggingface_hub import CommitOperationDelete, HfApi, SpaceHardware
+from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 from huggingface_hub.utils import hf_raise_for_status
 
 from duoviz import commands, space
@@ -23,94 +20,8 @@ from duoviz.recordings import FOLDER
 from duoviz.training.__main__ import CORPUS
 
 # What the hub puts into a Space that it makes.
-BLANK = {".gitattributes": b"", "README.md": b"---\nsdk: gradio\n"}
-
-
-@dataclass
-class Space:
-    """One repository, and the machine that it asks for."""
-
-    files: dict[str, bytes] = field(default_factory=BLANK.copy)
-    private: bool = False
-    hardware: str = "cpu-basic"
-    commits: int = 1
-
-
-def refuse(status: int, reason: str, code: str = "") -> NoReturn:
-    """Raise what the client makes of such an answer."""
-    request = httpx2.Request("POST", f"{Hub.endpoint}/api/spaces/them/duoviz")
-    hf_raise_for_status(
-        httpx2.Response(status, json={"error": reason}, headers={"X-Error-Code": code}, request=request)
-    )
-    raise AssertionError
-
-
-class Hub:
-    """The client of the user `me`, whose token is `token`. requests: the names of all calls so far.
-
-    spoilt: by the name of a call, what it ends with instead: a status and a reason, or an error.
-    """
-
-    endpoint = "https://hub.test"
-
-    def __init__(self):
-        self.spaces: dict[str, Space] = {}
-        self.spoilt: dict[str, tuple[int, str] | Exception] = {}
-        self.requests: list[str] = []
-
-    def asked(self, call: str, name: str | None = None) -> Space | None:
-        """Note a call; of one that changes something, the Space of this name."""
-        self.requests.append(call)
-        match self.spoilt.get(call):
-            case (status, reason):
-                refuse(status, reason)
-            case Exception() as error:
-                raise error
-        if name and not name.startswith(("me/", "lab/")):
-            refuse(403, "Forbidden: you have no write access to this repository")
-        return self.spaces.get(name)
-
-    def whoami(self) -> dict:
-        if not os.environ["HF_TOKEN"]:
-            raise LocalTokenNotFoundError
-        self.asked("whoami")
-        return {"name": "me"} if os.environ["HF_TOKEN"] == "token" else refuse(401, "Invalid username or password.")
-
-    def space_info(self, name: str) -> SimpleNamespace:
-        self.asked("space_info")
-        space = self.spaces.get(name)
-        if space is None or space.private and not name.startswith("me/"):
-            refuse(404, "Repository not found", "RepoNotFound")
-        return SimpleNamespace(
-            sha=str(space.commits), private=space.private,
-            siblings=[SimpleNamespace(rfilename=file) for file in space.files],
-            runtime=SimpleNamespace(requested_hardware=space.hardware, hardware=None),
-        )  # fmt: skip
-
-    def create_repo(self, name, *, repo_type, space_sdk, space_hardware, private) -> None:
-        assert (repo_type, space_sdk) == ("space", "gradio") and not self.asked("create_repo", name)
-        self.spaces[name] = Space(private=bool(private), hardware=space_hardware or "cpu-basic")
-
-    def update_repo_settings(self, name, *, repo_type, private) -> None:
-        self.asked("update_repo_settings", name).private = private
-
-    def request_space_hardware(self, name, hardware) -> None:
-        self.asked("request_space_hardware", name).hardware = hardware
-
-    def create_commit(self, name, operations, *, repo_type, commit_message) -> SimpleNamespace:
-        space = self.asked("create_commit", name)
-        files = dict(space.files)
-        for each in operations:
-            if isinstance(each, CommitOperationDelete):
-                del files[each.path_in_repo]
-            else:
-                with each.as_file() as file:
-                    files[each.path_in_repo] = file.read()
-        space.commits += files != space.files
-        space.files = files
-        return SimpleNamespace(oid=str(space.commits))
-
-
+BLANK = (".gitattributes", "README.md")
+CHANGES = ("create_repo", "update_repo_settings", "request_space_hardware", "create_commit")
 PROJECT = {
     "assets/draft/model.safetensors": b"\0weights",
     "app.py": b"print()",
@@ -125,10 +36,57 @@ PROJECT = {
 }
 
 
+def there(files=BLANK, *, private=False, hardware="cpu-basic"):
+    """What the client says of a Space."""
+    siblings = [SimpleNamespace(rfilename=file) for file in files]
+    runtime = SimpleNamespace(requested_hardware=hardware, hardware=None)
+    return SimpleNamespace(sha="first", private=private, siblings=siblings, runtime=runtime)
+
+
+def answer(status: int, reason: str, code: str = "") -> HfHubHTTPError:
+    """What the client makes of such an answer."""
+    request = httpx2.Request("POST", "https://hub.test/api/spaces/me/duoviz")
+    headers = {"X-Error-Code": code}
+    with pytest.raises(HfHubHTTPError) as error:
+        hf_raise_for_status(httpx2.Response(status, json={"error": reason}, headers=headers, request=request))
+    return error.value
+
+
+MISSING = answer(404, "Repository not found", "RepoNotFound")
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """The client of the user `me`, who has a Space as the hub makes it."""
+    hub = create_autospec(HfApi, instance=True, endpoint="https://hub.test")
+    hub.whoami.return_value, hub.space_info.return_value = {"name": "me"}, there()
+    hub.create_commit.return_value = SimpleNamespace(oid="second")
+    monkeypatch.setattr(space, "HfApi", lambda: hub)
+    return hub
+
+
+def changed(hub):
+    """The calls so far that change something, each with its arguments."""
+    made = [(name, [*arguments[1:]], options) for name, arguments, options in hub.mock_calls if name in CHANGES]
+    hub.reset_mock()
+    return {name: [*arguments, *options.values()] for name, arguments, options in made}
+
+
+def sent(hub):
+    """What the commit makes of each file; None: removed."""
+    made = {}
+    for each in hub.create_commit.call_args.args[1]:
+        made[each.path_in_repo] = None
+        if not isinstance(each, CommitOperationDelete):
+            with each.as_file() as file:
+                made[each.path_in_repo] = file.read()
+    return made
+
+
 def write(root: Path, files: dict[str, bytes]) -> Path:
-    for name, content in files.items():
+    for name, data in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content)
+        (root / name).write_bytes(data)
     return root
 
 
@@ -147,27 +105,15 @@ def project(tmp_path, monkeypatch):
     return root
 
 
-@pytest.fixture
-def hub(monkeypatch):
-    hub = Hub()
-    monkeypatch.setenv("HF_TOKEN", "token")
-    monkeypatch.setattr(space, "HfApi", lambda: hub)
-    return hub
-
-
 def test_only_what_git_tracks_and_the_page_needs_is_sent_and_a_rehearsal_sends_nothing(hub, project, capsys):
-    write(
-        project,
-        dict.fromkeys(["tests/test_app.py", "duoviz/web/front/page.js", "assets/draft/selfchat.npz"], b"tracked"),
-    )
-    track(project)
+    unneeded = ["tests/test_app.py", "duoviz/web/front/page.js", "assets/draft/selfchat.npz"]
+    track(write(project, dict.fromkeys(unneeded, b"tracked")))
     write(project, dict.fromkeys([".env", "duoviz/new.py", "assets/mine.jsonl"], b"left by the user"))
     assert main(["space", "me/duoviz", "--dry-run"]) == 0
     *files, total = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in files] == sorted(PROJECT) and not hub.requests
+    assert [line.split()[1] for line in files] == sorted(PROJECT) and not hub.mock_calls
     assert total == "me/duoviz would hold 10 files (0.0 MB); nothing was sent."
-    assert main(["space", "me/duoviz"]) == 0
-    assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
+    assert main(["space", "me/duoviz"]) == 0 and sent(hub) == PROJECT
 
 
 def test_of_this_project_all_is_sent_that_the_page_reads():
@@ -189,11 +135,12 @@ def test_the_front_matter_names_the_versions_that_are_installed():
 
 
 def test_a_new_space(hub, project, capsys):
-    assert main(["space", "me/duoviz", "--hardware", "cpu-upgrade", "--private"]) == 0
-    made, told = hub.spaces["me/duoviz"], capsys.readouterr()
-    assert made.files == {".gitattributes": b""} | PROJECT and made.commits == 2
-    assert made.private and made.hardware == "cpu-upgrade" and "request_space_hardware" not in hub.requests
-    assert told.out == f"{hub.endpoint}/spaces/me/duoviz\n"
+    hub.space_info.side_effect = [MISSING, there(private=True, hardware="cpu-upgrade")]
+    assert main(["space", "me/duoviz", "--hardware", "cpu-upgrade", "--private"]) == 0 and sent(hub) == PROJECT
+    assert [*(made := changed(hub))] == ["create_repo", "create_commit"]
+    assert made["create_repo"] == ["space", "gradio", "cpu-upgrade", True]
+    told = capsys.readouterr()
+    assert told.out == "https://hub.test/spaces/me/duoviz\n"
     assert [line[5:] for line in told.err.splitlines() if line[3:5] == "% "] == [
         "Asking the hub who you are",
         "Preparing the Space me/duoviz as me",
@@ -202,51 +149,41 @@ def test_a_new_space(hub, project, capsys):
     ]
 
 
-def test_an_update_sends_what_changed_and_removes_what_is_gone(hub, project, capsys):
-    assert main(["space", "lab/duoviz"]) == 0
-    there = hub.spaces["lab/duoviz"]
-    assert not there.private
+def test_an_update_sends_all_and_removes_what_is_gone_of_ours(hub, project, capsys):
     # The Space's owner may add to it; what lies beside our folders is not ours.
-    there.files["packages.txt"] = b"git"
-    (project / "assets/lessons/01-one.md").unlink()
-    write(project, {"app.py": b"print(2)", "duoviz/web/new.py": b"", "assets/draft/model.safetensors": b"\0trained on"})
+    hub.space_info.return_value = there([*BLANK, *PROJECT, "packages.txt", "assets/lessons/00-old.md"])
     assert main(["space", "lab/duoviz"]) == 0
-    sent = {name: (project / name).read_bytes() for name in space.space_files(project)}
-    assert there.files == {".gitattributes": b"", "packages.txt": b"git"} | sent
-    assert "assets/lessons/01-one.md" not in sent and there.commits == 3
-    capsys.readouterr()
-    assert main(["space", "lab/duoviz"]) == 0
-    assert "The files were up to date" in capsys.readouterr().err and there.commits == 3
+    assert sent(hub) == PROJECT | {"assets/lessons/00-old.md": None}
+    hub.create_commit.return_value = SimpleNamespace(oid="first")
+    assert main(["space", "lab/duoviz"]) == 0 and "The files were up to date" in capsys.readouterr().err
 
 
-def test_the_hardware_and_who_sees_it_are_changed_only_if_asked(hub, project):
-    there = hub.spaces["me/duoviz"] = Space(hardware="cpu-upgrade")
-    assert main(["space", "me/duoviz"]) == 0
-    assert (there.private, there.hardware) == (False, "cpu-upgrade")
-    assert main(["space", "me/duoviz", "--private", "--hardware", "cpu-basic"]) == 0
-    hub.requests.clear()
-    assert main(["space", "me/duoviz", "--private", "--hardware", "cpu-basic"]) == 0
-    assert (there.private, there.hardware) == (True, "cpu-basic")
-    assert not {"update_repo_settings", "request_space_hardware"} & set(hub.requests)
-    assert main(["space", "me/duoviz"]) == 0
-    assert (there.private, there.hardware) == (True, "cpu-basic")
+PRIVATE, UPGRADE = ["update_repo_settings", ["space", True]], ["request_space_hardware", ["cpu-upgrade"]]
+
+
+@pytest.mark.parametrize(
+    "found, wish, made",
+    [
+        (there(hardware="cpu-upgrade"), [], []),
+        (there(), ["--private", "--hardware", "cpu-upgrade"], [PRIVATE, UPGRADE]),
+        (there(private=True, hardware="cpu-upgrade"), ["--private", "--hardware", "cpu-upgrade"], []),
+        (there(private=True), [], []),
+    ],
+)
+def test_the_hardware_and_who_sees_it_are_changed_only_if_asked(hub, project, found, wish, made):
+    hub.space_info.return_value = found
+    assert main(["space", "me/duoviz", *wish]) == 0
+    *before, commit = changed(hub).items()
+    assert [*map(list, before)] == made and commit[0] == "create_commit"
 
 
 def test_on_zerogpu_the_package_that_lends_the_gpu_is_required_as_well(hub, project):
-    assert main(["space", "me/duoviz", "--hardware", "zero-a10g"]) == main(["space", "me/duoviz"]) == 0
-    sent = hub.spaces["me/duoviz"].files
-    assert sent["requirements.txt"].decode().splitlines() == ["gradio", space.ZERO.decode().strip()]
+    for found, wish in (("cpu-basic", ["--hardware", "zero-a10g"]), ("zero-a10g", [])):
+        hub.space_info.return_value = there(hardware=found)
+        assert main(["space", "me/duoviz", *wish]) == 0
+        assert sent(hub)["requirements.txt"].decode().splitlines() == ["gradio", space.ZERO.decode().strip()]
     assert main(["space", "me/duoviz", "--hardware", "cpu-basic"]) == 0
-    assert hub.spaces["me/duoviz"].files["requirements.txt"] == b"gradio"
-
-
-def test_another_app_is_left_as_it_is(hub, project, capsys):
-    files = {"app.py": b"chat", "README.md": b"", "assets/logo.png": b"\0"}
-    hub.spaces["me/chat"] = Space(files=dict(files))
-    assert failure(["me/chat", "--private", "--hardware", "cpu-upgrade"], capsys) == (
-        "duoviz: me/chat holds another app: choose another name."
-    )
-    assert hub.spaces["me/chat"] == Space(files=files)
+    assert sent(hub)["requirements.txt"] == b"gradio"
 
 
 def failure(arguments: list[str], capsys) -> str:
@@ -258,6 +195,12 @@ def failure(arguments: list[str], capsys) -> str:
     return line
 
 
+def test_another_app_is_left_as_it_is(hub, project, capsys):
+    hub.space_info.return_value = there(["app.py", "README.md", "assets/logo.png"])
+    told = failure(["me/chat", "--private", "--hardware", "cpu-upgrade"], capsys)
+    assert told == "duoviz: me/chat holds another app: choose another name." and not changed(hub)
+
+
 def test_names_and_hardware_that_cannot_be(hub, project, capsys):
     for arguments, sentence in (
         (["duoviz"], "No Space can be named 'duoviz': write OWNER/NAME"),
@@ -266,7 +209,7 @@ def test_names_and_hardware_that_cannot_be(hub, project, capsys):
         (["me/duoviz", "--hardware", "fast"], "There is no hardware named 'fast' for this page: choose one of cpu-"),
     ):
         assert failure(arguments, capsys).startswith(f"duoviz: {sentence}")
-    assert hub.requests == []
+    assert not hub.mock_calls
 
 
 def test_what_is_no_clone_or_cannot_be_read(hub, project, monkeypatch, capsys):
@@ -279,55 +222,34 @@ def test_what_is_no_clone_or_cannot_be_read(hub, project, monkeypatch, capsys):
         patch.setenv("PATH", "")
         assert failure(["me/duoviz"], capsys).endswith(told)
     (project / ".git").rename(project / "git")
-    assert failure(["me/duoviz"], capsys).endswith(told) and hub.requests == []
+    assert failure(["me/duoviz"], capsys).endswith(told) and not hub.mock_calls
 
 
-@pytest.mark.parametrize("token", ["", "wrong"])
-def test_not_logged_in(token, hub, project, monkeypatch, capsys):
-    monkeypatch.setenv("HF_TOKEN", token)
-    line = failure(["me/duoviz"], capsys)
-    assert line.startswith("duoviz: The hub does not know you: run `hf auth login` with") and "HF_TOKEN" in line
-    assert hub.spaces == {}
-
-
-@pytest.mark.parametrize("there", [None, Space(), Space(private=True)], ids=["not there", "there", "hidden"])
-@pytest.mark.parametrize("wish", [[], ["--private"], ["--hardware", "cpu-upgrade"]], ids=str)
-def test_a_space_of_somebody_else(there, wish, hub, project, capsys):
-    if there:
-        hub.spaces["them/duoviz"] = deepcopy(there)
-    line = failure(["them/duoviz", *wish], capsys)
-    assert line.startswith("duoviz: The hub does not let you change them/duoviz (")
-    assert "): you are me, them must be you or your organisation" in line
-    assert hub.spaces.get("them/duoviz") == there
-
-
-@pytest.mark.parametrize("there", [False, True], ids=["new", "there"])
-def test_hardware_that_must_be_paid_for(there, hub, project, capsys):
-    if there:
-        hub.spaces["me/duoviz"] = Space()
-    paid = 402, "You must add a payment method to your account."
-    hub.spoilt = dict.fromkeys(["create_repo", "request_space_hardware"], paid)
-    line = failure(["me/duoviz", "--hardware", "t4-small"], capsys)
-    assert line.startswith(f"duoviz: The hub does not let you change me/duoviz ({paid[1][:-1]}): ")
-    assert hub.spaces == ({"me/duoviz": Space()} if there else {})
+NOT_YOURS, PAID = answer(403, "You have no write access."), answer(402, "You must add a payment method.")
+DOWN, BUSY, BAD = answer(503, "Down"), answer(429, "Too many"), answer(400, "Bad\nname.")
+UNKNOWN = "The hub does not know you: run `hf auth login` with a token that may write (https://huggingface.co/settings/"
+REFUSED = "The hub does not let you change me/duoviz ({}): you are me, me must be you or your organisation"
 
 
 @pytest.mark.parametrize(
-    "call, answer, sentence",
+    "call, error, sentence",
     [
-        ("whoami", (429, "Too many"), "The hub answered with error 429 ("),
+        ("whoami", LocalTokenNotFoundError(), UNKNOWN),
+        ("whoami", answer(401, "Invalid username or password."), UNKNOWN),
+        ("whoami", BUSY, "The hub answered with error 429 ("),
         ("whoami", httpx2.ConnectError("no route"), "The Space could not be sent (no route): check the network"),
         ("whoami", JSONDecodeError("not JSON", "<html>Log in", 0), "The Space could not be sent ("),
-        ("space_info", (503, "Down"), "The hub answered with error 503 (Down): wait a while, and run the same"),
-        ("create_repo", (400, "Bad\nname."), "The hub answered with error 400 (Bad name): wait"),
+        ("space_info", DOWN, "The hub answered with error 503 (Down): wait a while, and run the same command again."),
+        *((call, NOT_YOURS, REFUSED.format("You have no write access")) for call in CHANGES),
+        *((call, PAID, REFUSED.format("You must add a payment method")) for call in CHANGES[::2]),
+        ("create_repo", BAD, "The hub answered with error 400 (Bad name): wait"),
         ("create_commit", ValueError("Invalid metadata in README.md."), "The Space could not be sent (Invalid"),
         ("create_commit", OSError("cut"), "The Space could not be sent (cut): check the network, and run the same"),
     ],
 )
-def test_what_else_a_hub_may_answer_and_the_same_command_goes_on(call, answer, sentence, hub, project, capsys):
-    hub.spoilt[call] = answer
-    assert failure(["me/duoviz"], capsys).startswith(f"duoviz: {sentence}")
-    assert hub.spaces in ({}, {"me/duoviz": Space()})
-    hub.spoilt.clear()
-    assert main(["space", "me/duoviz"]) == 0
-    assert hub.spaces["me/duoviz"].files == {".gitattributes": b""} | PROJECT
+def test_what_else_a_hub_may_answer_ends_the_command_in_a_sentence(call, error, sentence, hub, project, capsys):
+    if call == "create_repo":
+        hub.space_info.side_effect = MISSING
+    getattr(hub, call).side_effect = error
+    line = failure(["me/duoviz", "--private", "--hardware", "t4-small"], capsys)
+    assert line.startswith(f"duoviz: {sentence}") and hub.mock_calls[-1][0] == call
