@@ -31,7 +31,7 @@ from duoviz.decoding.theory import acceptance_of
 from duoviz.lab.tasks import Question
 from duoviz.runs import Lane
 from duoviz.trace.agreement import written
-from duoviz.trace.metrics import busy, common, metrics, total
+from duoviz.trace.metrics import busy, metrics, total
 
 # A rank beyond the candidates that a trace keeps.
 BEYOND = 9
@@ -99,9 +99,10 @@ def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
     """
     begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
     target, draft = ([(max(start, begin), end) for start, end in side if end > begin] for side in busy(iterations))
-    both = common(target, draft)
-    parts = {"prompt": begin, "target": total(target) - both, "both": both, "draft": total(draft) - both}
-    parts["neither"] = wall - sum(parts.values())
+    working = total(target + draft)
+    both = total(target) + total(draft) - working
+    parts = {"prompt": begin, "target": working - total(draft), "both": both, "draft": working - total(target)}
+    parts["neither"] = wall - begin - working
     return {name: round(seconds, 6) for name, seconds in parts.items()}
 
 

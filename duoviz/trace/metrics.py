@@ -1,6 +1,7 @@
 """What a trace's numbers come to; every definition once."""
 
 from collections.abc import Iterable, Sequence
+from math import inf
 
 Interval = tuple[float, float]
 
@@ -18,25 +19,24 @@ def metrics(trace: dict) -> dict:
     """
     # A run that is stopped at once has no header.
     iterations, header = trace["iterations"], trace["header"] or {"draft": None, "can_overlap": False}
-    wall = iterations[-1]["sync"] if iterations else 0.0
-    committed = [token for iteration in iterations for token in iteration["committed"]]
-    tested, accepted = (sum(iteration["verdict"][name] for iteration in iterations) for name in ("tested", "accepted"))
+    wall, tokens = (iterations[-1]["sync"] if iterations else 0.0), sum(len(each["committed"]) for each in iterations)
+    tested, accepted = (sum(each["verdict"][name] for each in iterations) for name in ("tested", "accepted"))
     target, draft = busy(iterations)
-    has_draft = header["draft"] is not None and bool(iterations)
+    has_draft, counts = header["draft"] is not None and bool(iterations), acceptances(iterations)
     figures = {
-        "tps": share(len(committed), wall),
+        "tps": share(tokens, wall),
         "ttft": iterations[0]["sync"] if iterations else None,
-        "tau": share(len(committed), len(iterations)),
+        "tau": share(tokens, len(iterations)),
         "acceptance": share(accepted, tested),
-        "yield": share(sum(token["source"] != "target" for token in committed), proposals(iterations)),
-        "overlap": share(common(target, draft), wall) if header["can_overlap"] else None,
+        "yield": counts["acceptance_rate"],
+        "overlap": share(total(target) + total(draft) - total(target + draft), wall) if header["can_overlap"] else None,
         "idle_target": share(wall - total(target), wall),
         "idle_draft": share(wall - total(draft), wall) if has_draft else None,
         **{f"lost_{cause}": seconds if has_draft else None for cause, seconds in lost(iterations).items()},
-        "new_tokens": len(committed),
+        "new_tokens": tokens,
         "target_forwards": len(iterations),
         "wall": wall,
-        **acceptances(iterations),
+        **counts,
     }
     return figures if not iterations or timed(trace) else figures | dict.fromkeys(OF_TIME)
 
@@ -106,48 +106,38 @@ def lost(iterations: list[dict]) -> dict:
     the target was not busy and the draft was.
     """
     target, draft = busy(iterations)
-    waiting = total(draft) - common(target, draft)
+    waiting = total(target + draft) - total(target)
     if any("rest" in iteration for iteration in iterations):
         return {"miss": None, "rejection": None, "waiting": waiting}
     seconds = {"miss": 0.0, "rejection": 0.0}
     reading = True
     for iteration in iterations:
-        steps = iteration["draft"][reading:]
+        drafting = total(busy([iteration])[1][reading:])
         reading = reading and not iteration["draft"]
-        if iteration["verdict"]["outcome"] in seconds:
+        if (cause := iteration["verdict"]["outcome"]) in seconds:
             # What was drafted at the same time, or before the target's forward by a method that takes turns.
             nodes = [node for node in iteration["drafted"] or iteration["checked"] if node["source"] == "draft"]
             thrown = sum(node["status"] in ("rejected", "discarded") for node in nodes)
-            thrown_part = thrown / len(nodes) if nodes else 0.0
-            seconds[iteration["verdict"]["outcome"]] += thrown_part * sum(step["end"] - step["start"] for step in steps)
+            seconds[cause] += drafting * (share(thrown, len(nodes)) or 0.0)
     return seconds | {"waiting": waiting}
 
 
 def forward_seconds(trace: dict, *, rows: int) -> float | None:
     """Mean seconds of the target's forwards of so many rows, None where there were none."""
-    spans = [iteration["target"] for iteration in trace["iterations"] if iteration["target"]["rows"] == rows]
-    return total((span["start"], span["end"]) for span in spans) / len(spans) if spans else None
+    spans, _ = busy([iteration for iteration in trace["iterations"] if iteration["target"]["rows"] == rows])
+    return share(total(spans), len(spans))
 
 
 def iteration_seconds(trace: dict) -> float | None:
     """Mean seconds of the iterations after the one that reads the prompt, None where there are none."""
-    iterations = trace["iterations"]
-    return (iterations[-1]["sync"] - iterations[0]["sync"]) / (len(iterations) - 1) if len(iterations) > 1 else None
+    syncs = [iteration["sync"] for iteration in trace["iterations"]]
+    return share(syncs[-1] - syncs[0], len(syncs) - 1) if syncs else None
 
 
 def total(intervals: Iterable[Interval]) -> float:
-    """Length of intervals that do not overlap each other."""
-    return sum(end - start for start, end in intervals)
-
-
-def common(first: list[Interval], second: list[Interval]) -> float:
-    """How long two lists of intervals, each in order and without overlaps, are both busy."""
-    i = j = 0
-    both = 0.0
-    while i < len(first) and j < len(second):
-        both += max(0.0, min(first[i][1], second[j][1]) - max(first[i][0], second[j][0]))
-        if first[i][1] < second[j][1]:
-            i += 1
-        else:
-            j += 1
-    return both
+    """How long any of the intervals lasts; they may overlap."""
+    covered, until = 0.0, -inf
+    for start, end in sorted(intervals):
+        covered += max(0.0, end - max(start, until))
+        until = max(until, end)
+    return covered

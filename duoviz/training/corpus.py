@@ -64,11 +64,11 @@ def most_frequent(rows: Sequence[Row], count: int) -> Tensor:
     return torch.from_numpy(np.sort(np.argsort(-often, kind="stable")[:count]))
 
 
-def padded(texts: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """The texts' ids, int64 [texts, longest], and where among their flat states those are that predict a token of them.
+def padded(texts: Sequence[np.ndarray]) -> dict[str, Tensor]:
+    """The texts' ids, int64 [texts, longest], and the flat places of those states that predict a token of them.
 
     The padding stands at the right, where causal attention never looks. A state predicts the token after it.
     """
     ids = pad_sequence([torch.from_numpy(text) for text in texts], batch_first=True)
-    places = [np.arange(len(text) - 1) + number * ids.shape[1] for number, text in enumerate(texts)]
-    return ids, torch.from_numpy(np.concatenate(places))
+    states = [np.arange(len(text) - 1) + number * ids.shape[1] for number, text in enumerate(texts)]
+    return {"ids": ids, "states": torch.from_numpy(np.concatenate(states))}

@@ -68,36 +68,26 @@ class Embedding(nn.Embedding):
         return self.projection(super().forward(input))
 
 
-def student_of(config: dict, known: Tensor) -> LlamaForCausalLM:
-    """A draft with random weights, whose tensors' names are those of the saved file.
-
-    config: a Llama's, with `embedding_rank`. known: the ids that the head's rows stand for, int64, ascending.
-    """
-    shape = LlamaConfig.from_dict(config | {"model_type": "llama", "tie_word_embeddings": False})
-    student = LlamaForCausalLM(shape)
-    student.model.embed_tokens = Embedding(shape.vocab_size, config["embedding_rank"], shape.hidden_size)
-    student.lm_head = nn.Linear(shape.hidden_size, len(known), bias=False)
-    student.lm_head.register_buffer("known", known)
-    return student
-
-
 @torch.no_grad()
 def cut_from_target(target: LlamaForCausalLM, known: Tensor) -> LlamaForCausalLM:
     """A student with the target's first layers and its embedding at a lower rank; the head is the target's own for
-    the known ids.
+    the known ids, int64, ascending. Its tensors' names are those of the saved file.
 
     The first layers, not spread ones: what the later layers do is left to one linear map (see
     `new_student`) and to training.
     """
     sizes = {"num_hidden_layers": LAYERS, "embedding_rank": EMBEDDING_RANK, "output_tokens": len(known)}
-    student = student_of(target.config.to_dict() | sizes, known)
+    shape = LlamaConfig.from_dict(target.config.to_dict() | sizes | {"tie_word_embeddings": False})
+    student = LlamaForCausalLM(shape)
+    student.model.embed_tokens = Embedding(shape.vocab_size, EMBEDDING_RANK, shape.hidden_size)
+    student.lm_head = nn.Linear(shape.hidden_size, len(known), bias=False)
+    student.lm_head.register_buffer("known", known)
     left, scale, right = torch.linalg.svd(target.model.embed_tokens.weight.float(), full_matrices=False)
     root = scale[:EMBEDDING_RANK].sqrt()
     ours = {
         "model.embed_tokens.weight": left[:, :EMBEDDING_RANK] * root,
         "model.embed_tokens.projection.weight": right[:EMBEDDING_RANK].T * root,
         "lm_head.weight": target.lm_head.weight[known],
-        "lm_head.known": known,
     }
     # The target's later layers are left over.
     student.load_state_dict({**target.state_dict(), **ours}, strict=False)
@@ -127,7 +117,7 @@ def new_student(target: LlamaForCausalLM, rows: Sequence[Row]) -> LlamaForCausal
     texts = [row.ids for row in rows[:FITTED_ROWS]]
     parts = [texts[start : start + ROWS_AT_ONCE] for start in range(0, len(texts), ROWS_AT_ONCE)]
     with torch.autocast(target.device.type, torch.bfloat16, enabled=has_bfloat16(target.device)):
-        x, y = (torch.cat([hidden(model, *padded(part)) for part in parts]).double() for model in (student, target))
+        x, y = (torch.cat([hidden(model, **padded(part)) for part in parts]).double() for model in (student, target))
     gram = x.T @ x
     gram += RIDGE * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
     student.lm_head.weight.copy_(student.lm_head.weight @ torch.linalg.solve(gram, x.T @ y).T.float())
@@ -173,16 +163,11 @@ def train(
         report_to="none",
     )
     texts: Any = [{"input_ids": row.ids} for row in rows]
-    trainer = Distiller(student, arguments, collate, texts)  # pyright: ignore[reportArgumentType]
+    trainer = Distiller(student, arguments, lambda batch: padded([text["input_ids"] for text in batch]), texts)
     trainer.target = target
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(scratch)) if scratch.is_dir() else None)
     shutil.rmtree(scratch, ignore_errors=True)
     return trainer.state.log_history
-
-
-def collate(texts: Sequence[dict]) -> dict[str, Tensor]:
-    """A batch of texts, see `padded`."""
-    return dict(zip(("ids", "states"), padded([text["input_ids"] for text in texts]), strict=True))
 
 
 class Distiller(Trainer):
@@ -195,9 +180,9 @@ class Distiller(Trainer):
         # The Trainer itself leaves the choice of numbers to a call of the whole model.
         with self.accelerator.autocast():
             with torch.no_grad():
-                states = hidden(self.target, inputs["ids"], inputs["states"])
+                states = hidden(self.target, **inputs)
                 p = F.linear(states, self.target.lm_head.weight[student.lm_head.known]).float().softmax(-1)
-            logits = student.lm_head(hidden(student, inputs["ids"], inputs["states"]))
+            logits = student.lm_head(hidden(student, **inputs))
         return F.kl_div(logits.float().log_softmax(-1), p, reduction="batchmean")
 
 

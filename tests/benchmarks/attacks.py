@@ -19,18 +19,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import psutil
 from gradio_client import Client
 
 from duoviz import runner
 from tests.app import free_port, served
-from tests.benchmarks.harness import arguments
+from tests.benchmarks.harness import arguments, memory_of
 from tests.web.served import Page
 
 # How many times as long as usual a visitor's run may take under a flood (the median, and the worst) and after it.
@@ -79,12 +78,10 @@ class Site(Page):
         **headers: str,
     ) -> dict:
         """Send `count` requests over so many connections, to the paths in turn; how often each status came."""
-        numbers, statuses = iter(range(count)), []
         headers = {"Content-Type": "application/json"} | headers
 
-        def post() -> None:
-            connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=120)
-            # `next` of a range is one step, which no other thread interrupts.
+        def sent(numbers: range) -> list[int | str]:
+            connection, statuses = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=120), []
             for number in numbers:
                 try:
                     body = json.dumps(bodies(number)) if method == "POST" else None
@@ -96,16 +93,11 @@ class Site(Page):
                     statuses.append(type(error).__name__)
                     connection.close()
             connection.close()
+            return statuses
 
         with ThreadPoolExecutor(connections) as pool:
-            for each in [pool.submit(post) for _ in range(connections)]:
-                each.result()
-        return dict(Counter(statuses))
-
-    def memory(self) -> float:
-        """Megabytes that the server and the processes that it started hold."""
-        server = psutil.Process(self.process.pid)
-        return sum(each.memory_full_info().pss for each in (server, *server.children(recursive=True))) / 1e6
+            parts = pool.map(sent, (range(first, count, connections) for first in range(connections)))
+            return dict(Counter(chain.from_iterable(parts)))
 
 
 @contextmanager
@@ -133,11 +125,11 @@ def run_after_run(site: Site, is_over: Callable[[list], bool]) -> list[float]:
     return found
 
 
-def beside(site: Site, done: str, flood: Callable[[], object]) -> Result:
-    """A visitor's runs before something goes on, meanwhile, and after it."""
+def beside(site: Site, done: str, flood: Callable[[Site], object]) -> Result:
+    """A visitor's runs before a flood, meanwhile, and after it."""
     usual = median(run_after_run(site, lambda found: len(found) == RUNS))
     with ThreadPoolExecutor(1) as pool:
-        begin, flooding = time.monotonic(), pool.submit(flood)
+        begin, flooding = time.monotonic(), pool.submit(flood, site)
         meanwhile = [each / usual for each in run_after_run(site, lambda found: bool(found) and flooding.done())]
     took = time.monotonic() - begin
     after = median(run_after_run(site, lambda found: len(found) == RUNS)) / usual
@@ -148,68 +140,65 @@ def beside(site: Site, done: str, flood: Callable[[], object]) -> Result:
     return Result(done, told, median(meanwhile) <= USUALLY and max(meanwhile) <= WORST and after <= AFTERWARDS)
 
 
-def empty_posts(site: Site) -> Result:
-    return beside(site, "4,000 empty posts", lambda: site.flood(4_000, lambda number: {"prompt": ""}))
+def empty_posts(site: Site) -> dict:
+    return site.flood(4_000, lambda number: {"prompt": ""})
 
 
-def valid_posts(site: Site) -> Result:
-    body, one = {"prompt": "Count.", "max_new_tokens": 256}, site.forwarded("8.8.8.8")
-    done = "2,000 good posts of one address, nobody listening"
-    return beside(site, done, lambda: site.flood(2_000, lambda number: body, **one))
+def valid_posts(site: Site) -> dict:
+    body = {"prompt": "Count.", "max_new_tokens": 256}
+    return site.flood(2_000, lambda number: body, **site.forwarded("8.8.8.8"))
 
 
-def streams_of_nobody(site: Site) -> Result:
+def streams_of_nobody(site: Site) -> dict:
     paths = ("/gradio_api/queue/data?session_hash=nobody", "/gradio_api/call/generate/nobody")
-    return beside(site, "2,000 GETs of unknown streams", lambda: site.flood(2_000, paths=paths, method="GET"))
+    return site.flood(2_000, paths=paths, method="GET")
 
 
-def pages(site: Site) -> Result:
+def pages(site: Site) -> dict:
     file = re.search(r'"([^"]*assets/[^"]+[.]js)"', site.ask("GET", "/")[2].decode())[1].lstrip(".")
     paths = (file, "/", "/config", "/gradio_api/info", file, "/gradio_api/nothing", file, "/x")
-    options = {"paths": paths, "method": "GET", "connections": 16} | site.forwarded("8.8.8.8")
-    done = "1,200 GETs of the page and its files, from one address"
-    return beside(site, done, lambda: site.flood(1_200, **options))
+    return site.flood(1_200, paths=paths, method="GET", connections=16, **site.forwarded("8.8.8.8"))
 
 
-def joins_from(site: Site, addresses: list[str]) -> Result:
+def joins(site: Site, *addresses: str) -> list[dict]:
     """Runs as the page asks for them if nothing was changed on it, 128 from each address at once."""
     config = json.loads(site.ask("GET", "/config")[2])
     values = {each["id"]: each["props"].get("value") for each in config["components"]}
     watch = next(each for each in config["dependencies"] if each["api_name"] == "watch")
     call = {"fn_index": watch["id"], "data": [values[id] for id in watch["inputs"]]}
 
-    def joins(address: str) -> dict:
+    def joins_from(address: str) -> dict:
         def body(number: int) -> dict:
             return call | {"session_hash": f"{address.replace('.', '-')}-{number}"}
 
         return site.flood(128, body, paths=[JOIN], connections=16, **site.forwarded(address))
 
-    def flood() -> list[dict]:
-        with ThreadPoolExecutor(len(addresses)) as pool:
-            return list(pool.map(joins, addresses))
-
-    return beside(site, f"128 joins of each of {len(addresses)} addresses, nobody listening", flood)
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return list(pool.map(joins_from, addresses))
 
 
-ATTACKS = {
-    "local": (empty_posts, streams_of_nobody),
-    "space": (
-        valid_posts,
-        streams_of_nobody,
-        pages,
-        partial(joins_from, addresses=["8.8.8.8"]),
-        partial(joins_from, addresses=["8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"]),
-    ),
+# By kind of server what is done, and what does it.
+ATTACKS: dict[str, dict[str, Callable[[Site], object]]] = {
+    "local": {"4,000 empty posts": empty_posts, "2,000 GETs of unknown streams": streams_of_nobody},
+    "space": {
+        "2,000 good posts of one address, nobody listening": valid_posts,
+        "2,000 GETs of unknown streams": streams_of_nobody,
+        "1,200 GETs of the page and its files, from one address": pages,
+        "128 joins of each of 1 addresses, nobody listening": lambda site: joins(site, "8.8.8.8"),
+        "128 joins of each of 4 addresses, nobody listening": lambda site: joins(
+            site, "8.8.8.8", "8.8.4.4", "1.0.0.1", "1.1.1.1"
+        ),
+    },
 }
 
 
-def results_of(attack: Callable[[Site], Result], site: Site) -> Iterator[Result]:
+def results_of(site: Site, done: str, flood: Callable[[Site], object]) -> Iterator[Result]:
     """What one attack came to, and how much the server's log grew; an attack that breaks off did not hold."""
     begin, log = time.monotonic(), site.log.stat().st_size
     try:
-        yield attack(site)
+        yield beside(site, done, flood)
     except Exception as error:
-        yield Result(f"{attack} broke off", f"{type(error).__name__}: {error}"[:200], False)
+        yield Result(f"{done} broke off", f"{type(error).__name__}: {error}"[:200], False)
     grown, minutes = site.log.stat().st_size - log, max(1.0, (time.monotonic() - begin) / 60)
     yield Result("its log", f"{grown:,} bytes in {60 * minutes:.0f} s", grown / minutes < LOG_ALLOWED)
 
@@ -220,11 +209,11 @@ def all_results(site: Site) -> Iterator[Result]:
     def weighed() -> float:
         for method in ("duodecoding", "speculative", "vanilla"):
             site.run_of(site.visitor(), method=method)
-        return site.memory()
+        return memory_of(site.process)
 
     before = weighed()
-    for attack in ATTACKS[site.kind]:
-        yield from results_of(attack, site)
+    for done, flood in ATTACKS[site.kind].items():
+        yield from results_of(site, done, flood)
     after = weighed()
     yield Result("memory after all", f"{before:.0f} → {after:.0f} MB", after <= before * MEMORY_ALLOWED)
 
@@ -235,11 +224,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="duoviz-attacks-") as folder:
         for kind in kinds:
             with started(kind, Path(folder)) as site:
-                for found in all_results(site):
-                    print(
-                        f"| {kind} | {found.done} | {found.result} | {'yes' if found.held else '**no**'} |", flush=True
-                    )
-                    held &= found.held
+                for done, result, right in all_results(site):
+                    print(f"| {kind} | {done} | {result} | {'yes' if right else '**no**'} |", flush=True)
+                    held &= right
     return int(not held)
 
 

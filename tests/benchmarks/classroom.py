@@ -18,12 +18,11 @@ from statistics import median
 from threading import Barrier
 from typing import NamedTuple
 
-import psutil
 from gradio_client import Client
 
 from duoviz import runner
 from tests.app import free_port, served
-from tests.benchmarks.harness import arguments
+from tests.benchmarks.harness import arguments, memory_of
 
 WORDS = ("red", "cold", "tall", "soft", "old")
 METHODS = ("vanilla", "speculative", "duodecoding", "duotree")
@@ -69,9 +68,8 @@ def lesson(kind: str, clients: int, tokens: int, folder: Path) -> bool:
         together = Barrier(clients)
         with ThreadPoolExecutor(clients) as pool:
             visits = list(pool.map(lambda n: visit(school[n], n, asked[n], tokens, together), range(clients)))
-        server = psutil.Process(process.pid)
-        held = sum(each.memory_full_info().pss for each in [server, *server.children(recursive=True)])
-    return report(kind, visits, expected, held / 1e6)
+        held = memory_of(process)
+    return report(kind, visits, expected, held)
 
 
 def report(kind: str, visits: Sequence[Visit], expected: Sequence[str], held: float) -> bool:

@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pydoc_data.topics import topics
 from statistics import median
+from subprocess import Popen
 from typing import Any, TypeVar
 
+import psutil
 import torch
 
 from duoviz import runner
@@ -92,6 +94,12 @@ def machine(pair: Pair) -> str:
     """Versions, cores, the target's device with its threads, and the precisions."""
     device = pair.target_device_label(pair.cores.all)
     return f"{runner.versions()}, {pair.cores}, {device}, {pair.target.precision}, draft {pair.draft.precision}"
+
+
+def memory_of(server: Popen) -> float:
+    """Megabytes that a server and the processes that it started hold, each page once."""
+    process = psutil.Process(server.pid)
+    return sum(each.memory_full_info().pss for each in (process, *process.children(recursive=True))) / 1e6
 
 
 def by_transformers(model: Any, ids: list[int], count: int) -> Written:

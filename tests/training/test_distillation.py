@@ -13,6 +13,8 @@ from duoviz.training.distillation import cut_from_target, hidden, save_draft
 from duoviz.training.fitting import LONGEST, agreement
 from tests.models.folders import loaded
 
+KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
+
 
 @pytest.fixture
 def steps(monkeypatch):
@@ -71,31 +73,25 @@ def test_a_stopped_training_goes_on_to_the_same_end(draft, tmp_path, steps):
 
 def test_a_draft_cut_out_has_the_map_to_the_targets_states(target, corpus):
     with torch.no_grad():
-        known = torch.arange(64)
-        found = distillation.new_student(target, corpus), cut_from_target(target, known)
-        ids, states = distillation.padded([row.ids for row in corpus[:20]])
-        theirs = target.lm_head(distillation.hidden(target, ids, states))
+        found = distillation.new_student(target, corpus), cut_from_target(target, torch.arange(64))
+        texts = distillation.padded([row.ids for row in corpus[:20]])
+        theirs = target.lm_head(hidden(target, **texts))
         mapped, plain = (
-            F.mse_loss(student.lm_head(distillation.hidden(student, ids, states)), theirs[:, student.lm_head.known])
-            for student in found
+            F.mse_loss(student.lm_head(hidden(student, **texts)), theirs[:, student.lm_head.known]) for student in found
         )
     assert mapped < 0.8 * plain
 
 
 def test_a_draft_that_knows_nothing_has_the_overlap_of_a_flat_distribution(target, target_folder, tested, tmp_path):
-    known = torch.arange(64)[torch.arange(64) % 4 > 0]
-    student = cut_from_target(target, known)
+    student = cut_from_target(target, KNOWN)
     with torch.no_grad():
         student.lm_head.weight.zero_()
-        p = target(torch.from_numpy(tested[0].ids)[None]).logits[0, tested[0].places - 1].softmax(-1)[:, known]
+        p = target(torch.from_numpy(tested[0].ids)[None]).logits[0, tested[0].places - 1].softmax(-1)[:, KNOWN]
     save_draft(student, tmp_path)
     theirs = loaded(target_folder, "float32")
     found = agreement(theirs, loaded(tmp_path, "int8"), tested[:1])
     assert found["classical at temperature 1"] == pytest.approx(float(p.clamp(max=1 / 48).sum(-1).mean()), abs=1e-4)
     assert found["top1"] < 0.2
-
-
-KNOWN = torch.arange(64)[torch.arange(64) % 4 > 0]
 
 
 @torch.no_grad()
