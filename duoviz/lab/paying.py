@@ -9,7 +9,6 @@ from plotly.subplots import make_subplots
 from duoviz.lab import prediction
 from duoviz.lab.answers import Value, acceptance, rows_of, speeds, tasks_of
 from duoviz.lab.figures import Figure, styled
-from duoviz.lab.machine import IN_TURN, TOGETHER
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS, Ways
 from duoviz.lab.results import Results
@@ -42,38 +41,30 @@ class Side:
 
 def sides(results: Results) -> list[Side]:
     """SpS, DuoDecoding and DuoTree."""
-    models, ways = prediction.padded_models(results.environment), tree_ways(results.environment)
-    together, in_turn = models[TOGETHER], models[IN_TURN]
-    free = prediction.with_free_rows(in_turn)
+    costs, ways = prediction.map_costs(results.environment), tree_ways(results.environment)
+    between = tuple(prediction.seconds_between(rows_of(results.rows, lane)) for lane in (VANILLA, SPS, DUO))
     # On a processor the target goes on with the draft's cores too.
-    borrows = bool(results.environment.get("cpu"))
-    vanilla, sps, duo = (prediction.seconds_between(rows_of(results.rows, lane)) for lane in (VANILLA, SPS, DUO))
-    maps = {
-        "here": prediction.formula_maps(together, in_turn, between=(vanilla, sps, duo), borrows=borrows),
-        "free": prediction.formula_maps(free, free),
-    }
-    for rows, way in ways.items():
-        maps[rows] = maps[rows] | {DUOTREE: np.asarray(way.phi)}
+    here = {"between": between, "borrows": bool(results.environment.get("cpu"))}
+    maps = {rows: prediction.formula_maps(*costs[rows], **(here if rows == "here" else {})) for rows in ROWS}
     lead = {rows: np.log(way.beside / way.in_turn) for rows, way in ways.items()}
+    together, in_turn = costs["here"]
     compared = []
-    for lane, costs in ((SPS, in_turn), (DUO, together), (DUOTREE, in_turn)):
-        points, phi = points_of(results, lane), {rows: maps[rows][lane] for rows in ROWS}
+    for lane, of_lane in ((SPS, in_turn), (DUO, together), (DUOTREE, in_turn)):
+        phi = {rows: ways[rows].phi if lane == DUOTREE else maps[rows][lane] for rows in ROWS}
+        points = points_of(results, lane)
         overall = points.pop(ALL_TASKS, None)
-        compared.append(Side(lane, prediction.ratio_of(costs), phi, lead if lane == DUOTREE else {}, overall, points))
+        compared.append(Side(lane, prediction.ratio_of(of_lane), phi, lead if lane == DUOTREE else {}, overall, points))
     return compared
 
 
 def tree_ways(environment: dict) -> dict[str, Ways]:
     """φ of DuoTree's two ways, for each of ROWS."""
-    models, places = prediction.padded_models(environment), prediction.places_of(environment)
-    # With free rows a draft beside the target takes nothing from it, as where that is on a large GPU.
-    free = prediction.with_free_rows(models[IN_TURN])
-    here = prediction.duotree_map(models[TOGETHER], models[IN_TURN], places)
-    cores = environment.get("cores", {})
+    places, cores = prediction.places_of(environment), environment.get("cores", {})
+    ways = {rows: prediction.duotree_map(*costs, places) for rows, costs in prediction.map_costs(environment).items()}
     if set(cores.get("target", [])) & set(cores.get("draft", [])):
         # On one core nothing works beside anything.
-        here = Ways(here.in_turn, here.in_turn)
-    return {"here": here, "free": prediction.duotree_map(free, free, places)}
+        ways["here"] = Ways(ways["here"].in_turn, ways["here"].in_turn)
+    return ways
 
 
 def points_of(results: Results, lane: str) -> dict[str, tuple[float, Value]]:

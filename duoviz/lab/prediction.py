@@ -155,14 +155,19 @@ def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -
     return expected
 
 
-def padded_models(environment: dict) -> dict[str, CostModel]:
-    """The `cost_models` for a map of φ, where fewer rows take no longer than more do, for they could be padded to them:
-    a vanilla that is slower than more rows would be makes any drafting pay."""
-    models = {}
-    for name, costs in cost_models(environment).items():
-        shortest = np.minimum.accumulate(np.array(costs.target)[:, ::-1], axis=1)[:, ::-1]
-        models[name] = replace(costs, target=tuple(map(tuple, shortest.tolist())))
-    return models
+def map_costs(environment: dict) -> dict[str, tuple[CostModel, CostModel]]:
+    """The costs together and in turn for maps of φ: as rows cost `here`, and where they are `free`."""
+    together, in_turn = (padded(cost_models(environment)[name]) for name in (TOGETHER, IN_TURN))
+    # With free rows a draft beside the target takes nothing from it, as where that is on a large GPU.
+    free = with_free_rows(in_turn)
+    return {"here": (together, in_turn), "free": (free, free)}
+
+
+def padded(costs: CostModel) -> CostModel:
+    """Costs where fewer rows take no longer than more do, for they could be padded to them: a vanilla that is slower
+    than more rows would be makes any drafting pay."""
+    shortest = np.minimum.accumulate(np.array(costs.target)[:, ::-1], axis=1)[:, ::-1]
+    return replace(costs, target=tuple(map(tuple, shortest.tolist())))
 
 
 def places_of(environment: dict) -> Places:

@@ -13,7 +13,7 @@ from duoviz.lab.machine import cost_models
 from duoviz.lab.paying import tree_ways
 from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
 from duoviz.lab.report import first_view, report_html, sections
-from duoviz.lab.results import load, zipped
+from duoviz.lab.results import load
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
 
 EVERYTHING = [
@@ -75,14 +75,6 @@ def test_texts_of_others_are_shown_as_texts(finished):
     assert "<img" not in report and "&lt;img src=x" in report
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', report, re.DOTALL).group(1)
     assert set(json.loads(data)["drawings"]) == DRAWN
-
-
-def test_a_zip_of_a_folder_is_the_folder(finished, tmp_path):
-    file = tmp_path / "elsewhere.zip"
-    file.write_bytes(zipped(finished))
-    there, here = load(file), load(finished)
-    assert (there.rows, there.failed, there.forwards) == (here.rows, here.failed, here.forwards)
-    assert there.name == "elsewhere"
 
 
 def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):

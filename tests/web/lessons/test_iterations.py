@@ -20,8 +20,15 @@ HOLDS = {
     "draft_steps > 1": [1, 2, 3], "sequences == over_threshold": [1, 3],
     "iteration.verdict.sequence not in [none, 1]": [2], "second_choice or free_token or survivors": None,
 }  # fmt: skip
-MOST = {
-    "committed": 1, "proposed": 1, "sequences or 0": 2, "discarded": 2, "survivors": None, "likely_first_token or 0": 3,
+FOUND = {
+    "prefill": 0, "middle": 2, "last": 4, "first draft_steps > 1": 1, "last draft_steps > 1": 3,
+    "after first rejection": 4, "after first rejection and own_token_written": 4,
+    # The prefill, which is a hit too, is never one of them.
+    "first hit": 2, "first hit and guesses": None, "first rejection and iteration.verdict.accepted": None,
+    "last not guesses and own_token_written": 4, "most committed": 1, "most proposed": 1, "most sequences or 0": 2,
+    # The first of the largest.
+    "most discarded": 2, "most survivors": None, "most likely_first_token or 0": 3,
+    "most discarded where rejection": 3, "most committed where not guesses and hit": 2,
 }  # fmt: skip
 
 
@@ -30,32 +37,10 @@ def test_each_condition_holds_where_it_should():
     assert {condition: found(matching, condition, iterations) for condition in HOLDS} == HOLDS
 
 
-def test_the_prefill_is_never_one_of_them():
-    assert duo_trace()["iterations"][0]["verdict"]["outcome"] == "hit"
-    assert (find("first hit", duo_trace()["iterations"]), find("prefill", duo_trace()["iterations"])) == (2, 0)
-
-
-def test_the_first_of_the_largest_is_found():
-    assert {name: found(find, f"most {name}", duo_trace()["iterations"]) for name in MOST} == MOST
-
-
-def test_first_last_after_and_places():
+def test_at_finds_the_iteration_that_it_names():
     iterations = duo_trace()["iterations"]
-    wanted = {
-        "first draft_steps > 1": 1,
-        "last draft_steps > 1": 3,
-        "after first rejection": 4,
-        "after first rejection and own_token_written": 4,
-        "middle": 2,
-        "last": 4,
-        "first rejection and iteration.verdict.accepted": None,
-        "first hit and not guesses": 2,
-        "last not guesses and own_token_written": 4,
-        "first hit and guesses": None,
-        "most discarded where rejection": 3,
-        "most committed where not guesses and hit": 2,
-    }
-    assert {predicate: found(find, predicate, iterations) for predicate in wanted} == wanted
+    assert iterations[0]["verdict"]["outcome"] == "hit"
+    assert {at: found(find, at, iterations) for at in FOUND} == FOUND
 
 
 @pytest.mark.parametrize(
