@@ -136,9 +136,8 @@ def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -
     """The expected seconds of a turn's iterations, 0 for the first; the costs learn from them. join: of both sides;
     coarser: how many times STRETCH are expected together.
     """
-    iterations = {"draft_rows": turn["iterations"]["draft_steps"]} | turn["iterations"]
     names = ("rows", "target", "draft_steps", "draft_rows", "draft")
-    rows, target, steps, draft_rows, draft = (np.array(iterations[name]) for name in names)
+    rows, target, steps, draft_rows, draft = (np.array(turn["iterations"][name]) for name in names)
     contexts = turn["prompt_tokens"] + np.arange(len(rows))
     expected = np.zeros(len(rows))
     stretch, teaches = coarser * STRETCH, coarser * TEACHES

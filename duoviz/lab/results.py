@@ -180,6 +180,9 @@ def read_results(name: str, files: Files, reader: Reader) -> Results:
     ]
     environment, plan = (next(objects_in(file, files, reader)) for file in ("environment.json", "plan.json"))
     rows = list({key(row): row for row in answers}.values())
+    for turn in (turn for row in rows for turn in row["measured"]):
+        # An older version did not keep them: as if each step had had one token.
+        turn["iterations"].setdefault("draft_rows", turn["iterations"]["draft_steps"])
     failed, forwards = (list(objects_in(file, files, reader)) for file in ("failed.jsonl", "forwards.jsonl"))
     refuse_more(MAX_TASKS, "tasks", {row["task"] for row in rows + failed})
     refuse_more(MAX_LANES, "methods", {row["model_id"] for row in rows + failed})

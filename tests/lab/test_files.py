@@ -37,9 +37,7 @@ def a_pipe(file):
 
 
 def a_linked_folder(file):
-    elsewhere = file.parent.parent.parent / f"elsewhere-{file.parent.name}"
-    file.parent.rename(elsewhere)
-    file.parent.symlink_to(elsewhere)
+    a_link(file.parent)
 
 
 CASES = [

@@ -10,6 +10,7 @@ from operator import getitem
 import pytest
 
 from duoviz.lab import prediction
+from duoviz.lab.machine import ON_TARGET
 from duoviz.lab.plan import DUO, DUOTREE, ONE_SEQUENCE, SPS, TARGET_ONLY, VANILLA
 from duoviz.lab.report import first_view, parts_beside, parts_of, report_html, sections, table_csv
 from duoviz.lab.results import read_results
@@ -150,6 +151,21 @@ def test_an_answer_that_contradicts_itself_is_refused(files, path, value):
     reduce(getitem, way, row)[last] = value
     with pytest.raises(Refused, match="duodecoding.jsonl that lacks"):
         read(files | {"answers/duodecoding.jsonl": [row]}, "")
+
+
+def test_what_older_versions_did_not_keep_is_not_missed(files):
+    older = copy.deepcopy(files)
+    for name in ("cpu", "threads", "places"):
+        del older["environment.json"][name]
+    del older["environment.json"]["costs"][ON_TARGET]
+    for row in (row for name in older if name.startswith("answers/") for row in older[name]):
+        del row["tstamp"]
+        for turn in row["measured"]:
+            del turn["iterations"]["draft_rows"], turn["gaps"], turn["token_ids"]
+    results = read(older, "")
+    turn = results.rows[0]["measured"][0]["iterations"]
+    assert turn["draft_rows"] == turn["draft_steps"]
+    draw(results)
 
 
 def test_answers_of_other_engines_that_an_older_version_measured_are_left_out(files):
