@@ -72,12 +72,6 @@ def wrapped(reference, **options):
     )
 
 
-def saved(model, folder):
-    """The model's folder, as a download leaves it."""
-    model.save_pretrained(folder, safe_serialization=True)
-    return folder
-
-
 def expected(reference, ids):
     with torch.no_grad():
         return reference(torch.tensor([ids])).logits[0]

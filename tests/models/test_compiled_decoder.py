@@ -21,8 +21,8 @@ from duoviz.models.team import Team, borrowing, team
 from duoviz.models.tiles import PANEL, TILE
 from duoviz.models.vectors import exponential, leaders
 from duoviz.models.weights import Matrix
-from tests.models.folders import loaded
-from tests.models.reference import FAMILIES, exact_model, expected, random_ids, saved
+from tests.models.folders import folder, loaded
+from tests.models.reference import FAMILIES, exact_model, expected, random_ids
 from tests.until import wait_until
 from tests.weights import VOCABULARY
 
@@ -30,7 +30,7 @@ from tests.weights import VOCABULARY
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
     """The folder of a tiny model that fills no panel evenly."""
-    return saved(exact_model("qwen3, uneven"), tmp_path_factory.mktemp("large"))
+    return folder(tmp_path_factory.mktemp("large"), exact_model("qwen3, uneven"))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def set_threads(monkeypatch):
 @pytest.mark.parametrize("precision, tolerance", [("float32", 1e-4), ("int8", 0.08)])
 def test_it_computes_what_transformers_does(family, precision, tolerance, tmp_path):
     reference = exact_model(family)
-    model, ids = loaded(saved(reference, tmp_path), precision), random_ids(40)
+    model, ids = loaded(folder(tmp_path, reference), precision), random_ids(40)
     exact, ours = expected(reference, ids), model.forward(ids).double()
     assert ours.shape == exact.shape and (exact - ours).norm() / exact.norm() < tolerance
 

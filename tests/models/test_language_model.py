@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from duoviz.models.language_model import ContextFull
-from tests.models.folders import loaded
+from tests.models.folders import folder, loaded
 from tests.models.reference import (
     FAMILIES,
     OTHERS,
@@ -15,20 +15,19 @@ from tests.models.reference import (
     expected,
     other_model,
     random_ids,
-    saved,
     wander,
     wrapped,
 )
 from tests.weights import VOCABULARY
 
 
-def made(family, folder):
+def made(family, path):
     """A model of transformers, and what makes ours of it: the lean decoder, or a wrapper."""
     if family in OTHERS:
         reference = other_model(*OTHERS[family])
         return reference, partial(wrapped, reference)
     reference = exact_model(family)
-    return reference, partial(loaded, saved(reference, folder), precision="float64")
+    return reference, partial(loaded, folder(path, reference), precision="float64")
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *OTHERS])

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from duoviz.models.torch_decoder import MOST_ROWS, Graphs, Recorded
-from tests.models.folders import loaded
-from tests.models.reference import close, exact_model, expected, random_ids, saved
+from tests.models.folders import folder, loaded
+from tests.models.reference import close, exact_model, expected, random_ids
 
 
 class Unrecorded(Graphs):
@@ -26,7 +26,7 @@ def reference():
 @pytest.fixture
 def model(reference, tmp_path):
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = loaded(saved(reference, tmp_path), "float64", device=device)
+    model = loaded(folder(tmp_path, reference), "float64", device=device)
     if device == "cpu":
         model.decoder.graphs = Unrecorded(model.decoder.step, device="cpu", spare=model.slots.capacity)
     return model

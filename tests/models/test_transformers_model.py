@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
 from duoviz.models.language_model import ContextFull
-from tests.models.folders import loaded
+from tests.models.folders import folder, loaded
 from tests.models.reference import (
     HIDDEN,
     LINEAR,
@@ -17,7 +17,6 @@ from tests.models.reference import (
     expected,
     other_model,
     random_ids,
-    saved,
     wrapped,
 )
 from tests.tiny import VOCABULARY
@@ -107,7 +106,7 @@ LENGTHS = {
 def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_path):
     kind, config, length = LENGTHS[name]
     reference, ids = kind(config).eval(), random_ids(length)
-    model = loaded(saved(reference, tmp_path))
+    model = loaded(folder(tmp_path, reference))
     assert model.context_limit == length
     logits = torch.cat([model.forward(ids[: length - 3]), model.forward(ids[length - 3 :])])
     assert torch.allclose(logits, expected(reference, ids), atol=1e-4)
