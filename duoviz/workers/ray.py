@@ -13,7 +13,7 @@ from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
 from duoviz.workers.local import AUTO, number_of_workers, shares
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import Streamed, WorkerDied, WorkerGone
+from duoviz.workers.tasks import WorkerDied, WorkerGone
 
 LOCAL = "local"
 MISSING = "Ray is not installed, which workers on a cluster need: pip install .[cluster]."
@@ -91,7 +91,7 @@ class Actor:
         self.pipe.send(message)
 
 
-class RayWorker(Streamed):
+class RayWorker:
     """A `WorkerHandle` of an actor: the worker of this number, of so many on a node. options: what Ray keeps for it."""
 
     def __init__(self, ray: Any, node: str, number: int, count: int, options: dict, load: Any):
@@ -100,29 +100,30 @@ class RayWorker(Streamed):
         alive = {each["NodeID"]: each["NodeManagerAddress"] for each in ray.nodes() if each["Alive"]}
         if node not in alive:
             raise WorkerGone(f"The node {node} has left the cluster")
-        super().__init__()
-        self.ray, self.message = ray, LOST.format(alive[node])
+        self.ray, self.lost, self.message = ray, False, LOST.format(alive[node])
         on_node = NodeAffinitySchedulingStrategy(node, soft=False)
         kind = ray.remote(concurrency_groups={"events": 1, "assignments": 1})(Actor)
         self.actor = kind.options(**options, scheduling_strategy=on_node).remote(number, count, load)
-        events = self.actor.events.options(num_returns="streaming", concurrency_group="events").remote()
-        threading.Thread(target=self.read, args=(events,), daemon=True).start()
-
-    def read(self, events: Any) -> None:
-        """Take each event as it comes."""
-        try:
-            for event in events:
-                self.came.put(self.ray.get(event))
-        except Exception:  # of many types: the actor, its node or the cluster is gone
-            self.lost = True
-            self.came.put(WorkerDied(self.message))
+        self.events = self.actor.events.options(num_returns="streaming", concurrency_group="events").remote()
 
     def send(self, message: Any) -> None:
         if self.lost:
             raise WorkerDied(self.message)
         self.actor.tell.options(concurrency_group="assignments").remote(message)
 
+    def receive(self, seconds: float) -> dict | None:
+        try:
+            ready, _ = self.ray.wait([self.events], timeout=seconds)
+            return self.ray.get(next(self.events)) if ready else None
+        except Exception as error:  # of many types: the actor, its node or the cluster is gone
+            self.close()
+            raise WorkerDied(self.message) from error
+
+    def alive(self) -> bool:
+        # An idle one has nothing to tell but its end.
+        return not self.lost and not self.ray.wait([self.events], timeout=0)[0]
+
     def close(self) -> None:
-        super().close()
+        self.lost = True
         # Its draft ends when the process that started it has.
         self.ray.kill(self.actor)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from duoviz.decoding.settings import Settings, check_flag, check_number
@@ -129,31 +128,8 @@ class WorkerHandle(Protocol):
     def receive(self, seconds: float) -> dict | None:
         """The next event, None where none comes in time. Raises WorkerDied."""
 
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Whether it can be given an assignment; asked while it has none."""
 
     def close(self) -> None:
         """End it, with all that it started; safe to call twice."""
-
-
-class Streamed:
-    """Half of a `WorkerHandle`: a thread puts its events into `came`, and WorkerDied last where it has ended."""
-
-    def __init__(self):
-        self.came: SimpleQueue[dict | WorkerDied] = SimpleQueue()
-        self.lost = False
-
-    def receive(self, seconds: float) -> dict | None:
-        try:
-            event = self.came.get(timeout=seconds)
-        except Empty:
-            return None
-        if isinstance(event, WorkerDied):
-            self.close()
-            raise event
-        return event
-
-    def alive(self) -> bool:
-        return not self.lost
-
-    def close(self) -> None:
-        self.lost = True

@@ -10,12 +10,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from ctypes import c_double, c_long
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import torch
@@ -30,7 +31,7 @@ from duoviz.models.load import load_pair
 from duoviz.models.pair import Pair
 from duoviz.workers.local import number_of_workers, shares
 from duoviz.workers.pool import WorkerSlot
-from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Run, Streamed, Task, WorkerDied
+from duoviz.workers.tasks import Assignment, Cancel, Comparison, Exclusive, Load, Run, Task, WorkerDied
 from duoviz.workers.worker import Worker
 
 FORK = multiprocessing.get_context("fork")
@@ -156,12 +157,12 @@ def seconds_for(place: Place, task: Task, longest: float) -> int:
     return round(BEGINNING + min(longest, SLACK * runs * (reading + tokens * place.pass_seconds.value)))
 
 
-class ZeroWorker(Streamed):
-    """A `WorkerHandle` of a place. lend: `work`, as the package wraps it."""
+class ZeroWorker:
+    """A `WorkerHandle` of a place. lend: `work`, as the package wraps it. came: its events, or what ended it."""
 
     def __init__(self, number: int, name: str, lend: Callable[[int, Assignment], Iterator[dict]]):
-        super().__init__()
-        self.number, self.name, self.lend = number, name, lend
+        self.number, self.name, self.lend, self.lost = number, name, lend, False
+        self.came: SimpleQueue[dict | WorkerDied] = SimpleQueue()
         if PLACES[number].draft.pipe.closed:
             PLACES[number].start()
 
@@ -203,9 +204,21 @@ class ZeroWorker(Streamed):
             return self.answer({"type": "error", "message": REFUSED.format(reason.strip().rstrip("."))})
         self.came.put({"type": "done"})
 
+    def receive(self, seconds: float) -> dict | None:
+        with suppress(Empty):
+            event = self.came.get(timeout=seconds)
+            if not isinstance(event, WorkerDied):
+                return event
+            self.close()
+            raise event
+        return None
+
+    def alive(self) -> bool:
+        return not self.lost
+
     def close(self) -> None:
-        if self.alive():
-            super().close()
+        if not self.lost:
+            self.lost = True
             PLACES[self.number].end()
 
 

@@ -131,14 +131,15 @@ def test_off_a_space_nobody_else_tells_the_address():
     assert address_of(asked_from(None), on_space=False) == "unknown"
 
 
-def test_a_client_is_its_session_at_an_address():
-    assert client_of(asked_from(forwarded=["8.8.8.8"]), "ann", on_space=True) == ("ann", "8.8.8.8")
-    assert client_of(asked_from(forwarded=["8.8.8.8"]), None, on_space=True) == ("at 8.8.8.8", "8.8.8.8")
-    assert client_of(asked_from("192.168.0.7"), "ann", on_space=False) == ("ann", "192.168.0.7")
-    assert client_of(asked_from("127.0.0.1"), "ann", on_space=True) == ("ann", "127.0.0.1")
-
-
-@pytest.mark.parametrize("peer", ["127.0.0.1", "::1", None])
-def test_on_ones_own_machine_only_sessions_are_told_apart(peer):
-    assert client_of(asked_from(peer), "ann", on_space=False) == ("ann", None)
-    assert client_of(asked_from(peer), None, on_space=False).address is None
+@pytest.mark.parametrize(
+    "peer, session, on_space, client",
+    [
+        ("8.8.8.8", "ann", True, ("ann", "8.8.8.8")), ("8.8.8.8", None, True, ("at 8.8.8.8", "8.8.8.8")),
+        ("127.0.0.1", "ann", True, ("ann", "127.0.0.1")), ("192.168.0.7", "ann", False, ("ann", "192.168.0.7")),
+        # On one's own machine only sessions are told apart.
+        *((peer, "ann", False, ("ann", None)) for peer in ("127.0.0.1", "::1", None)),
+        ("127.0.0.1", None, False, ("at 127.0.0.1", None)),
+    ],
+)  # fmt: skip
+def test_a_client_is_its_session_at_an_address(peer, session, on_space, client):
+    assert client_of(asked_from(peer), session, on_space=on_space) == client

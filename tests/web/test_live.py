@@ -57,43 +57,27 @@ def events_in(values):
     return [event for value in values for event in json.loads(value)["events"]]
 
 
-def test_each_stop_button_ends_its_own_visitors_run(hardware, endless):
+def test_each_visitor_ends_its_own_run_by_stop_or_by_leaving(hardware, endless):
     page = functions(hardware)
-    streams = {name: page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")}
+    streams = {name: page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat", "dan")}
     for stream in streams.values():
         next(stream)
-    ann, ben, cat = hardware.queue.jobs
+    ann, ben, cat, dan = hardware.queue.jobs
     page["stop"](visitor("ben"))
     assert events_in(streams["ben"])[-1]["end"]["stopped"] == "stopped"
-    assert hardware.queue.jobs == [ann, cat] and not ann.stop.is_set() and not cat.stop.is_set()
+    assert hardware.queue.jobs == [ann, cat, dan] and not any(job.stop.is_set() for job in (ann, cat, dan))
     page["stop"](visitor("nobody"))
+    # A tab that is closed frees its place, and nothing is kept of what it asked for.
+    left = weakref.ref(cat)
+    streams["cat"].close()
+    del cat, stream, streams["cat"]
+    wait_until(lambda: left() is None)
+    assert hardware.queue.jobs == [ann, dan]
     page["stop"](visitor("ann"))
     assert events_in(streams["ann"])[-1]["end"]["stopped"] == "stopped"
-    wait_until(lambda: cat.begun)
-    assert hardware.queue.jobs == [cat]
-
-
-def test_a_closed_page_frees_its_place(hardware, endless):
-    page = functions(hardware)
-    streams = [page["watch"](visitor(name), **asked(method=endless)) for name in ("ann", "ben", "cat")]
-    for stream in streams:
-        next(stream)
-    left = weakref.ref(hardware.queue.jobs[1])
-    streams[1].close()
-    assert len(hardware.queue) == 2
-    streams[0].close()
-    wait_until(lambda: hardware.queue.jobs[0].begun)
-    streams[2].close()
+    wait_until(lambda: dan.begun)
+    streams["dan"].close()
     assert not hardware.queue
-    # Nor is what it asked for kept.
-    del stream
-    wait_until(lambda: left() is None)
-
-
-def test_mistakes_are_told_in_the_page(page):
-    told, event = events_in(page["watch"](visitor("ann"), **asked(temperature=3)))
-    assert told == {"type": "asked", "method": "duodecoding"}
-    assert event["type"] == "error" and event["message"].startswith("Temperature: enter 0 (greedy)")
 
 
 def test_the_page_begins_with_the_pair_that_its_owner_chose(shared_hardware, monkeypatch):

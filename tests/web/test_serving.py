@@ -188,16 +188,6 @@ def test_what_strangers_cause_is_logged_a_few_times(monkeypatch, caplog):
     assert caplog.messages[-1] == "entry 1000 (980 entries before it were left out)"
 
 
-def test_what_is_refused_or_told_to_a_visitor_writes_nothing_into_the_log(fresh, capfd, caplog):
-    for path in ("queue/data?session_hash=nobody", "call/generate/nobody", "queue/data"):
-        assert fresh.ask("GET", f"/gradio_api/{path}")[0] == 404
-    assert fresh.join("look", ["no such results"])[0] == 200
-    stream = fresh.listen("/gradio_api/queue/data?session_hash=ann").getresponse()
-    while b"process_completed" not in stream.readline():
-        pass
-    assert not capfd.readouterr().err and not caplog.records
-
-
 def test_a_function_that_fails_writes_its_traceback_at_our_pace_and_in_short(fresh, caplog, monkeypatch):
     def broken(request: gr.Request):
         raise ValueError("spoilt " * 100_000 + "the end")

@@ -10,9 +10,8 @@ import pytest
 
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
-from duoviz.models.pair import LONGEST_PROMPT
 from duoviz.runs import text_of
-from duoviz.web import session
+from duoviz.web.session import runs_ahead
 from duoviz.workers import worker
 from tests.thread_workers import worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
@@ -23,7 +22,7 @@ ELSEWHERE = "them/model + them/draft"
 
 
 def told_place(number):
-    return [{"type": "status", "text": session.runs_ahead(number)}]
+    return [{"type": "status", "text": runs_ahead(number)}]
 
 
 def last(hardware, **changes):
@@ -236,9 +235,3 @@ def test_stop_ends_the_loading_or_fetching_that_the_run_itself_asked_for(slow, p
     wait_until(run.future.done)
     assert run.error is None and ended == [pair] and not len(hardware.queue)
     assert last(hardware)["end"]["stopped"] == "length" and begun == [pair, "embedded"]
-
-
-def test_a_prompt_of_too_many_characters_is_refused_before_its_tokens_are_counted(hardware):
-    with pytest.raises(UserError, match=f"{LONGEST_PROMPT + 1:,} characters; the limit is {LONGEST_PROMPT:,}"):
-        start(hardware, prompt="x" * (LONGEST_PROMPT + 1))
-    assert not len(hardware.queue)
