@@ -2,20 +2,12 @@
 
 import pytest
 
-from duoviz.decoding.settings import Settings
-from tests.decoding.proposals import tokens
-from tests.decoding.stores import build, random_sequences
-from tests.tiny import VOCABULARY, run, tiny_engine
+from tests.decoding.stores import build, half_known
 
 
 @pytest.fixture(scope="session")
 def sequences():
-    """What the tiny target writes, sampled, and other texts: some proposals are accepted, and some are not."""
-    engine = tiny_engine()
-    runs = [Settings(max_new_tokens=80, temperature=temperature, seed=1) for temperature in (0, 0.6, 0.8, 1.2)]
-    prompts = [5, 9, 3], [2] * 12, [*range(2, 30)], [7]
-    written = [prompt + tokens(run(engine, "vanilla", prompt, settings)) for prompt in prompts for settings in runs]
-    return written + random_sequences(0, tokens=VOCABULARY)
+    return half_known([5, 9, 3], [2] * 12, [*range(2, 30)], [7])
 
 
 @pytest.fixture(scope="session")

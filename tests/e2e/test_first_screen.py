@@ -1,41 +1,28 @@
 """What a visitor sees before anything has run or is loaded."""
 
-import json
 import re
+import shutil
 import threading
 
 import pytest
 from playwright.sync_api import expect
 
-from duoviz import runner
-from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
+from duoviz.recordings import ENDING, STORY
 from duoviz.web.pages.fields import PROMPTS
 from tests.e2e.pages import is_at, press, violations_in_both
 from tests.e2e.test_story import first_visit
 from tests.e2e.tiny_site import tiny_site
 from tests.tiny import tiny_engine
-from tests.trace.made import evenly_timed
+from tests.web.front.runs import recorded
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory):
-    """The folder of two recorded runs, and that of DuoDecoding."""
-    settings, folder, traces = Settings(max_new_tokens=60), tmp_path_factory.mktemp("traces"), {}
+def loading(tmp_path_factory):
+    """The page while its models are being loaded, with recordings of two methods: its address, and what ends it."""
+    ready, recordings = threading.Event(), tmp_path_factory.mktemp("recordings")
     for method in ("duodecoding", "speculative"):
-        trace = runner.collect(runner.stream(tiny_engine(noise=0.3), method, "the recorded prompt", settings))
-        evenly_timed(trace, 0.4)
-        for side, core in (("target", 1), ("draft", 0)):
-            trace["header"][side]["device"] = f"CPU core {core} (AMD EPYC 7763 64-Core Processor)"
-        (folder / f"{method}.duoviz.json").write_text(json.dumps(trace))
-        traces[method] = trace
-    return folder, traces["duodecoding"]
-
-
-@pytest.fixture(scope="module")
-def loading(recording):
-    """The page while its models are being loaded: its address, and what ends it."""
-    ready = threading.Event()
+        shutil.copy(STORY / f"{method}{ENDING}", recordings)
 
     def load(name, progress):
         progress(0.4, "Reading weights")
@@ -44,7 +31,7 @@ def loading(recording):
             raise UserError("The model cannot be fetched: there is no network.")
         return tiny_engine(noise=0.3, context=4096)
 
-    with tiny_site(load, recording=recording[0]) as site:
+    with tiny_site(load, recording=recordings) as site:
         yield site.url, ready
         ready.set()
 
@@ -56,15 +43,15 @@ def loaded(loading):
     return url
 
 
-def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_live_one(page, loading, recording):
-    url, ready = loading
+def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_live_one(page, loading):
+    (url, ready), trace = loading, recorded("duodecoding")
     page.goto(url)
     dv, label, message = page.locator("#visualizer .dv"), page.locator(".dv-origin"), page.locator(".dv-message")
     is_at(dv, state="recording")
-    header, last = recording[1]["header"], len(recording[1]["iterations"]) - 1
+    header, last = trace["header"], len(trace["iterations"]) - 1
     expect(label).to_contain_text("A recording, not a live run. DuoDecoding, recorded on")
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
-    expect(label.locator("q")).to_have_text("the recorded prompt")
+    expect(label.locator("q")).to_have_text(header["prompt"])
     expect(message).to_contain_text("Press Generate to run it live")
     # It plays by itself, so slowly that it can be followed, and to the end.
     expect(page.locator(".dv-speed")).to_have_value("3 s")
@@ -95,7 +82,7 @@ def test_a_failure_to_load_says_why(page, loaded):
 IS_WHOLE = "(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
 
 
-def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_page, page, loaded, recording):
+def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_page, page, loaded):
     calm, link = new_page(reduced_motion="reduce"), page.locator(".dv-share-link")
     calm.goto(loaded)
     is_at(calm.locator("#visualizer .dv"), state="recording", playing="no")
@@ -115,7 +102,7 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt, “")
 
 
-def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loaded, recording):
+def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_own(page, loaded):
     page.goto(loaded)
     origin, dv = page.locator(".dv-origin"), page.locator("#visualizer .dv")
 
@@ -134,7 +121,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     choose("DuoDecoding", "its own device")
     expect(origin).to_contain_text("DuoDecoding, recorded on")
     # A file of the visitor's, and then a run, stay what is shown.
-    page.get_by_label("Trace file").set_input_files(recording[0] / "duodecoding.duoviz.json")
+    page.get_by_label("Trace file").set_input_files(STORY / f"duodecoding{ENDING}")
     is_at(dv, state="done")
     choose("SpS", "both use all cores")
     is_at(dv, file="yes", state="done", method="duodecoding")

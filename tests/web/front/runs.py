@@ -8,9 +8,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING, STORY
 from duoviz.trace.metrics import metrics
-from tests.decoding.proposals import tokens
-from tests.decoding.stores import build, random_sequences
-from tests.tiny import VOCABULARY, run, tiny_engine
+from tests.decoding.stores import build, half_known
+from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed, events_of
 
 OWN_SETTINGS = {"prompt_lookup": {"lookup_ngram": 2}, "rest": {"rest_shortest": 1}}
@@ -25,17 +24,9 @@ LANES = [
 WALL = 1.5
 
 
-def datastore_of(folder):
-    """A datastore of what the tiny target writes and of other texts."""
-    engine = tiny_engine()
-    ways = [Settings(max_new_tokens=60, temperature=temperature, seed=1) for temperature in (0.3, 0.6, 1.2)]
-    written = [tokens(run(engine, "vanilla", engine.pair.encode(PROMPT), settings)) for settings in ways]
-    return build(written + random_sequences(0, tokens=VOCABULARY), folder)
-
-
 def run_all(folder):
     """A trace of each method; the folder is for the datastore."""
-    store, runs = datastore_of(folder), {}
+    store, runs = build(half_known(tiny_engine().pair.encode(PROMPT)), folder), {}
     for method in METHODS:
         settings = Settings(max_new_tokens=TOKENS, rest_datastore=str(store), **OWN_SETTINGS.get(method, {}))
         runs[method] = evenly_timed(runner.collect(runner.stream(tiny_engine(noise=0.3), method, PROMPT, settings)))
