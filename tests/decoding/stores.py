@@ -3,10 +3,8 @@
 import random
 
 from duoviz.decoding.datastore import build_datastore
-from duoviz.decoding.settings import Settings
 from duoviz.models.tokenizers import fingerprint
-from tests.decoding.proposals import tokens
-from tests.tiny import VOCABULARY, DigitTokenizer, run, tiny_engine
+from tests.tiny import VOCABULARY, DigitTokenizer
 
 
 class NamedDigits(DigitTokenizer):
@@ -26,14 +24,6 @@ def build(sequences, out, *, vocabulary=VOCABULARY, **options):
 def random_sequences(seed, *, tokens=4):
     chance = random.Random(seed)
     return [[chance.randrange(tokens) for _ in range(chance.randrange(12))] for _ in range(30)]
-
-
-def half_known(*prompts):
-    """What the tiny target writes after these, sampled, and other texts: some proposals are right, and some are not."""
-    engine = tiny_engine()
-    ways = [Settings(max_new_tokens=80, temperature=temperature, seed=1) for temperature in (0, 0.6, 0.8, 1.2)]
-    written = [prompt + tokens(run(engine, "vanilla", prompt, way)) for prompt in prompts for way in ways]
-    return written + random_sequences(0, tokens=VOCABULARY)
 
 
 def searched(sequences, text, *, longest, shortest, depth):

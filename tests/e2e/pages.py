@@ -60,8 +60,8 @@ def serving(folder):
 
 def open_modules(page, sources):
     """An empty page without Gradio that may import the scripts; sources: the address of `duoviz`."""
-    page.goto(f"{sources}web/front/page.js")
-    page.set_content("<!doctype html>")
+    page.route(f"{sources}empty", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.goto(f"{sources}empty")
     page.evaluate(KNOW, json.loads(methods_json()))
     return page
 
@@ -184,8 +184,8 @@ def press_endless(page):
 
 OPEN_DETAILS = "document.documentElement.setAttribute('data-details', '')"
 
-# Steps through all iterations and reads what is drawn.
-READ_ITERATIONS = """async () => {
+# Steps through so many iterations and reads what is drawn.
+READ_ITERATIONS = """async (most) => {
   const root = document.querySelector(".dv");
   const press = async (key) => {
     root.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
@@ -194,7 +194,7 @@ READ_ITERATIONS = """async () => {
   const read = (query, what) => Array.from(root.querySelectorAll(query), what);
   const shown = [];
   await press("Home");
-  for (let position = 0; position < Number(root.dataset.iterations); position++) {
+  for (let position = 0; position < Math.min(most, root.dataset.iterations); position++) {
     shown.push({
       position: Number(root.dataset.shown),
       nodes: read("g.dv-node", (node) => ({...node.dataset, label: node.querySelector(".dv-label").textContent,

@@ -1,4 +1,4 @@
-"""Real runs of a tiny pair, one of each method, shown in a real browser."""
+"""The recorded runs, one of each method, shown in a real browser."""
 
 import gradio as gr
 import pytest
@@ -7,21 +7,15 @@ from playwright.sync_api import expect
 from duoviz.web.components import Visualizer, batch
 from tests.e2e.tiny_site import served
 from tests.trace.made import events_of
-from tests.web.front.runs import run_all
+from tests.web.front.runs import TRACES
 
 
 @pytest.fixture(scope="package")
-def traces(tmp_path_factory):
-    """A real run of each method by a tiny pair."""
-    return run_all(tmp_path_factory.mktemp("visualizer") / "store")
-
-
-@pytest.fixture(scope="package")
-def methods_page(traces):
+def methods_page():
     """One button a method, which shows its run."""
     with gr.Blocks() as demo:
         visualizer = Visualizer()
-        for method, trace in traces.items():
+        for method, trace in TRACES.items():
             value = batch(method, 0, events_of(trace))
             gr.Button(method).click(lambda value=value: value, None, visualizer)
     with served(demo) as url:

@@ -6,12 +6,13 @@ from playwright.sync_api import expect
 
 from tests.e2e.pages import OPEN_DETAILS, move_to, open_menu, send, show, shown
 from tests.trace.made import events_of
+from tests.web.front.runs import TRACES
 
 POINTED = re.compile(r"\bdv-pointed\b")
 
 
-def test_what_a_pointer_shows_keys_show_too(plain_page, traces):
-    page, trace = plain_page, traces["duodecoding"]
+def test_what_a_pointer_shows_keys_show_too(plain_page):
+    page, trace = plain_page, TRACES["duodecoding"]
     send(page, events_of(trace))
     shown(page, state="done")
     # Away from the tree, in which a token could come to lie under it.
@@ -39,8 +40,8 @@ def test_what_a_pointer_shows_keys_show_too(plain_page, traces):
     expect(tip).to_have_text(facts.inner_text())
 
 
-def test_what_a_word_means_is_told_where_it_stands(page, methods_page, traces):
-    trace, tip = traces["duodecoding"], page.locator(".dv-tip")
+def test_what_a_word_means_is_told_where_it_stands(page, methods_page):
+    trace, tip = TRACES["duodecoding"], page.locator(".dv-tip")
     show(page, methods_page, "duodecoding")
     page.evaluate(OPEN_DETAILS)
     move_to(page, max(each["index"] for each in trace["iterations"] if each["sequences"] and each["theta"]))

@@ -7,13 +7,14 @@ from playwright.sync_api import expect
 
 from tests.e2e import pages
 from tests.e2e.pages import download, load, move_to, open_menu, press, saved_by, saved_to, show, shown
+from tests.web.front.runs import TRACES
 
 
 def view_of(page):
     """All that is shown of a run."""
     numbers = page.locator("[data-number]:not([data-number=phi])").all_inner_texts()
     texts = [page.locator(part).inner_text() for part in (".dv-text-box", ".dv-message")]
-    return numbers, texts, page.evaluate(pages.READ_ITERATIONS)
+    return numbers, texts, page.evaluate(pages.READ_ITERATIONS, 16)
 
 
 DROP = """([name, text]) => {
@@ -23,14 +24,14 @@ DROP = """([name, text]) => {
 }"""
 
 
-def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing(page, methods_page, traces, tmp_path):
+def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing(page, methods_page, tmp_path):
     def is_shown(method):
-        shown(page, method=method, iterations=len(traces[method]["iterations"]), state="done")
+        shown(page, method=method, iterations=len(TRACES[method]["iterations"]), state="done")
 
     show(page, methods_page, "duodecoding")
     path = download(page, "Save trace", tmp_path)
     assert path.name.endswith(".duoviz.json")
-    assert json.loads(path.read_text()) == traces["duodecoding"]
+    assert json.loads(path.read_text()) == TRACES["duodecoding"]
     before, message = view_of(page), page.locator(".dv-files-message")
     press(page, "rest")
     is_shown("rest")
@@ -39,14 +40,14 @@ def test_a_saved_trace_shows_the_same_when_loaded_and_a_bad_file_changes_nothing
     is_shown("duodecoding")
     assert view_of(page) == before
     # A file can be dropped, too.
-    page.evaluate(DROP, ["a.duoviz.json", json.dumps(traces["lookahead"])])
+    page.evaluate(DROP, ["a.duoviz.json", json.dumps(TRACES["lookahead"])])
     expect(message).to_have_text("Shown: the file a.duoviz.json.")
     is_shown("lookahead")
     press(page, "Back to your run")
     is_shown("rest")
     expect(page.get_by_role("button", name="Back to your run")).to_be_hidden()
     text = page.locator(".dv-token").all_inner_texts()
-    bad = traces["duodecoding"] | {"iterations": [*traces["duodecoding"]["iterations"][:4], None]}
+    bad = TRACES["duodecoding"] | {"iterations": [*TRACES["duodecoding"]["iterations"][:4], None]}
     load(page, saved_to(tmp_path, bad, "bad.json"))
     expect(message).to_contain_text('can be shown: "iterations[4]" is missing')
     with (tmp_path / "huge.json").open("wb") as huge:
@@ -62,7 +63,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 MEANT = ("accepted", "rejected", "target forward pass, tokens", "draft step, tokens", "end of an iteration")
 
 
-def test_the_iteration_shown_is_saved_as_a_picture(page, methods_page, traces, tmp_path):
+def test_the_iteration_shown_is_saved_as_a_picture(page, methods_page, tmp_path):
     show(page, methods_page, "duodecoding")
     move_to(page, 3)
     path = download(page, "Save as picture (SVG)", tmp_path)
@@ -77,7 +78,7 @@ def test_the_iteration_shown_is_saved_as_a_picture(page, methods_page, traces, t
     assert labels and all("unicode-bidi:isolate" in each.get("style").replace(": ", ":") for each in labels)
     assert not {"http:", "https:"} & {each.get("href", "")[:6] for each in picture.iter()}
     told, sentence = "".join(picture.itertext()), page.locator(".dv-sentence").inner_text()
-    asked = f"DuoDecoding, iteration 3: “{traces['duodecoding']['header']['prompt']}”"
+    asked = f"DuoDecoding, iteration 3: “{TRACES['duodecoding']['header']['prompt']}”"
     assert all(each in told for each in [asked, sentence, *MEANT])
     png = download(page, "Save as picture (PNG)", tmp_path).read_bytes()
     assert png.startswith(b"\x89PNG")
@@ -91,9 +92,9 @@ def film(page, first, last):
     press(page, "Save as film")
 
 
-def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
-    show(page, methods_page, "duodecoding")
-    message, last = page.locator(".dv-files-message"), len(traces["duodecoding"]["iterations"]) - 1
+def test_iterations_are_saved_as_a_film(page, methods_page, tmp_path):
+    show(page, methods_page, "speculative")
+    message, last = page.locator(".dv-files-message"), len(TRACES["speculative"]["iterations"]) - 1
     move_to(page, 2)
     open_menu(page)
     expect(page.get_by_label("First iteration of the film")).to_have_value("2")
@@ -107,7 +108,7 @@ def test_iterations_are_saved_as_a_film(page, methods_page, traces, tmp_path):
     press(page, "Cancel")
     expect(message).to_have_text("Cancelled: no film was saved.")
     path = saved_by(page, lambda: film(page, "3", "3"), tmp_path)
-    assert path.name.startswith("duoviz-duodecoding-") and path.name.endswith("-iterations-3-to-3.webm")
+    assert path.name.startswith("duoviz-speculative-") and path.name.endswith("-iterations-3-to-3.webm")
     expect(message).to_have_text(f"Saved as {path.name}.")
     # A film begins so; the tests in test_slowly.py cover what its slides show.
     assert path.read_bytes().startswith(b"\x1aE\xdf\xa3")

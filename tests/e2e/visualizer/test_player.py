@@ -9,10 +9,11 @@ from duoviz.web.components import Visualizer, batch
 from tests.e2e.pages import download, is_at, load, move_to, press, saved_to, send, shown
 from tests.e2e.tiny_site import served
 from tests.trace.made import events_of
+from tests.web.front.runs import TRACES
 
 
-def test_keys_go_to_the_visualizer_used_last(page, traces):
-    runs = [traces["vanilla"], traces["rest"]]
+def test_keys_go_to_the_visualizer_used_last(page):
+    runs = [TRACES["vanilla"], TRACES["rest"]]
     with gr.Blocks() as demo:
         gr.Textbox(label="Prompt")
         two = [Visualizer(elem_id=name) for name in ("one", "two")]
@@ -45,8 +46,8 @@ def test_keys_go_to_the_visualizer_used_last(page, traces):
         after_left(0, roots[0].locator(".dv-message").click)
 
 
-def test_a_live_run_is_held_and_caught_up_with_and_a_button_that_goes_gives_its_focus_on(plain_page, traces, tmp_path):
-    page, events, last = plain_page, events_of(traces["duodecoding"]), len(traces["duodecoding"]["iterations"]) - 1
+def test_a_live_run_is_held_and_caught_up_with_and_a_button_that_goes_gives_its_focus_on(plain_page, tmp_path):
+    page, events, last = plain_page, events_of(TRACES["duodecoding"]), len(TRACES["duodecoding"]["iterations"]) - 1
     where, play = page.locator(".dv-where"), page.locator(".dv-buttons .dv-button").nth(2)
     follow, slowly = (page.get_by_role("button", name=name) for name in ("Follow live", "Watch it slowly"))
     send(page, events[:11])
@@ -55,7 +56,7 @@ def test_a_live_run_is_held_and_caught_up_with_and_a_button_that_goes_gives_its_
     page.keyboard.press("ArrowLeft")
     send(page, events[11:17])
     expect(where).to_contain_text("Iteration 8 of 15 so far")
-    load(page, saved_to(tmp_path, traces["vanilla"]))
+    load(page, saved_to(tmp_path, TRACES["vanilla"]))
     expect(page.locator(".dv-files-message")).to_contain_text("A run is in progress")
     page.locator(".dv-files-message").click()
     page.keyboard.press("l")
@@ -83,19 +84,19 @@ def back_to_run(page, folder, trace, meanwhile=()):
     expect(page.locator(".dv")).to_be_focused()
 
 
-def test_a_lost_run_is_kept_and_what_comes_while_a_file_is_shown_belongs_to_the_run(plain_page, traces, tmp_path):
-    page, trace, message = plain_page, traces["duodecoding"], plain_page.locator(".dv-message")
+def test_a_lost_run_is_kept_and_what_comes_while_a_file_is_shown_belongs_to_the_run(plain_page, tmp_path):
+    page, trace, message = plain_page, TRACES["duodecoding"], plain_page.locator(".dv-message")
     events, lost = events_of(trace), {"type": "connection", "lost": True}
     send(page, [*events[:9], lost])
     shown(page, state="lost")
     half = {"header": trace["header"], "iterations": trace["iterations"][:8], "end": None}
     assert json.loads(download(page, "Save trace", tmp_path).read_text()) == half
-    back_to_run(page, tmp_path, traces["vanilla"], [lost | {"lost": False}, *events[9:]])
+    back_to_run(page, tmp_path, TRACES["vanilla"], [lost | {"lost": False}, *events[9:]])
     expect(message).to_contain_text("Finished")
     shown(page, iterations=len(events) - 2)
     # One that failed says so again.
     send(page, [{"type": "reset"}, *events[:9], {"type": "error", "message": "The draft has ended."}])
     expect(message).to_have_text("The draft has ended.")
-    back_to_run(page, tmp_path, traces["vanilla"])
+    back_to_run(page, tmp_path, TRACES["vanilla"])
     expect(message).to_have_text("The draft has ended.")
     shown(page, state="error")

@@ -11,6 +11,7 @@ from duoviz.decoding.method import DRAFT
 from duoviz.web.replay import replay_frame, replay_page
 from tests.e2e.pages import download, fits, is_at, move_to, show, shown, text_of
 from tests.tiny import DigitTokenizer
+from tests.web.front.runs import TRACES
 
 HOSTILE = [
     '<img src=x onerror="window.hacked=1">',
@@ -29,7 +30,7 @@ def told(page):
     return page.locator(".dv-token").all_inner_texts(), numbers.all_inner_texts()
 
 
-def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, methods_page, traces, tmp_path):
+def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, methods_page, tmp_path):
     show(page, methods_page, "duodecoding")
     saved, trace = (download(page, button, tmp_path) for button in ("Save as web page (replay)", "Save trace"))
     assert saved.name.endswith(".html")
@@ -48,15 +49,15 @@ def test_the_file_replays_the_run_from_disk_without_a_network(new_page, page, me
     expect(replay.locator(".dv")).not_to_have_attribute("data-shown", "0")
     replay.keyboard.press(" ")
     # What is saved from it needs no network either.
-    assert json.loads(download(replay, "Save trace", tmp_path).read_text()) == traces["duodecoding"]
+    assert json.loads(download(replay, "Save trace", tmp_path).read_text()) == TRACES["duodecoding"]
     assert download(replay, "Save as picture (PNG)", tmp_path).read_bytes().startswith(b"\x89PNG")
     assert replay.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 23, 42)"
     assert replay.get_by_role("button", name="Save as web page (replay)").count() == 0
     assert fits(replay) and requests == [saved.as_uri()] and not errors
 
 
-def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, traces, tmp_path):
-    trace = copy.deepcopy(traces["duodecoding"])
+def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tmp_path):
+    trace = copy.deepcopy(TRACES["duodecoding"])
     trace["header"] |= {"prompt": HOSTILE[1], "date": HOSTILE[0], "versions": {"duoviz": HOSTILE[0]}}
     trace["header"]["target"]["device"] = HOSTILE[1]
     for number, each in enumerate(trace["iterations"]):
@@ -78,16 +79,16 @@ def test_hostile_texts_stay_text_and_nothing_else_may_run_or_be_fetched(page, tr
     ElementTree.parse(download(page, "Save as picture (SVG)", tmp_path))
 
 
-def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page, traces, tmp_path):
+def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page, tmp_path):
     """No network, no storage, and a notebook that lets the frame see nothing of its page."""
     output, file = new_page(offline=True, viewport={"width": 1000, "height": 900}), tmp_path / "notebook.html"
     requests = []
     output.on("request", lambda request: requests.append(request.url))
-    file.write_text(f"<!doctype html><body>{replay_frame(json.dumps(traces['duotree']))}", encoding="utf-8")
+    file.write_text(f"<!doctype html><body>{replay_frame(json.dumps(TRACES['duotree']))}", encoding="utf-8")
     output.goto(file.as_uri())
     frame, inside = output.frame_locator("iframe"), output.frames[1]
     is_at(frame.locator(".dv"), state="done")
-    assert text_of(frame) == traces["duotree"]["end"]["text"]
+    assert text_of(frame) == TRACES["duotree"]["end"]["text"]
     assert inside.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert inside.evaluate("(() => { try { return parent.document.title } catch { return 'refused' } })()") == "refused"
     assert set(requests) <= {file.as_uri(), "about:srcdoc"}

@@ -1,4 +1,4 @@
-"""Real runs of a tiny pair: one of each method, and races."""
+"""The recorded run of each method, and races of a tiny pair."""
 
 import json
 
@@ -8,13 +8,8 @@ from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.recordings import ENDING, STORY
 from duoviz.trace.metrics import metrics
-from tests.decoding.stores import build, half_known
 from tests.tiny import tiny_engine
 from tests.trace.made import evenly_timed, events_of
-
-OWN_SETTINGS = {"prompt_lookup": {"lookup_ngram": 2}, "rest": {"rest_shortest": 1}}
-PROMPT = "hello hello"
-TOKENS = 32
 
 LANES = [
     runner.Lane("Vanilla", "vanilla", Settings(max_new_tokens=40)),
@@ -22,15 +17,6 @@ LANES = [
 ]
 # Seconds that the slower side of a race takes: long enough to be looked at.
 WALL = 1.5
-
-
-def run_all(folder):
-    """A trace of each method; the folder is for the datastore."""
-    store, runs = build(half_known(tiny_engine().pair.encode(PROMPT)), folder), {}
-    for method in METHODS:
-        settings = Settings(max_new_tokens=TOKENS, rest_datastore=str(store), **OWN_SETTINGS.get(method, {}))
-        runs[method] = evenly_timed(runner.collect(runner.stream(tiny_engine(noise=0.3), method, PROMPT, settings)))
-    return runs
 
 
 def race_of(change=lambda rows: None):
@@ -76,3 +62,6 @@ def telling(iterations):
 def recorded(method, folder=STORY):
     """The recording of a method that comes along."""
     return json.loads((folder / f"{method}{ENDING}").read_text(encoding="utf-8"))
+
+
+TRACES = {method: recorded(method) for method in METHODS}

@@ -6,13 +6,12 @@ import random
 
 import pytest
 
-from duoviz.decoding import METHODS
 from duoviz.errors import UserError
 from duoviz.trace.metrics import metrics
 from duoviz.trace.reading import checked_trace
 from tests.node import evaluate
 from tests.trace.wrong_fields import WRONG_FIELDS, changed, places
-from tests.web.front.runs import recorded
+from tests.web.front.runs import TRACES
 
 FIGURES = ("tps", "tau", "acceptance", "overlap", "ttft")
 
@@ -28,9 +27,8 @@ NUMBERS = """async (traces) => {
 
 
 def test_the_page_computes_what_python_does():
-    recordings = [recorded(method) for method in METHODS]
-    told = evaluate(NUMBERS, recordings)
-    for trace, numbers in zip(recordings, told, strict=True):
+    told = evaluate(NUMBERS, [*TRACES.values()])
+    for trace, numbers in zip(TRACES.values(), told, strict=True):
         expected = metrics(trace)
         assert numbers == pytest.approx({name: expected[name] for name in FIGURES}), trace["header"]["method"]
     # Each figure is one of some recording.
@@ -71,17 +69,17 @@ def accepted(text):
         return str(error)
 
 
-def test_page_and_command_line_refuse_the_same_files_for_the_same_field(traces):
+def test_page_and_command_line_refuse_the_same_files_for_the_same_field():
     chance = random.Random(3)
-    short = [trace | {"iterations": trace["iterations"][:3]} for trace in traces.values()]
+    short = [trace | {"iterations": trace["iterations"][:3]} for trace in TRACES.values()]
     texts = [spoilt(chance.choice(short), chance) for _ in range(400)]
-    whole = traces["duodecoding"]
+    whole = TRACES["duodecoding"]
     texts += [changed(whole, path, value) for path, value, _ in WRONG_FIELDS]
     # An older trace says nothing of its method, which may be unknown; a newer one has more fields.
     older = {name: value for name, value in whole["header"].items() if name not in ("about", "date", "pair")}
     headers = [older, older | {"method": "unheard_of"}, whole["header"] | {"method": "unheard_of", "later": 1}]
     texts += [json.dumps(whole | {"header": header, "later": 1}) for header in headers]
-    texts += [json.dumps(recorded(method)) for method in METHODS]
+    texts += [json.dumps(trace) for trace in TRACES.values()]
     refused = 0
     for text, problem in zip(texts, evaluate(READ, texts), strict=True):
         told = accepted(text)
