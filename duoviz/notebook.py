@@ -182,7 +182,7 @@ class Race(Saved):
 
 
 class Results(lab.Results, Saved):
-    """The Lab's results: `rows` (the answers, see `duoviz.lab.rows`), `plan` and `environment`. Its table has a row an
+    """The Lab's results: `rows` (the answers, see docs/lab.md), `plan` and `environment`. Its table has a row an
     answer; `tables` and `figures` are those of the report, each by its name there."""
 
     files = {".zip": lab.packed, ".html": lambda results: results.to_html(), ".csv": Saved.to_csv}

@@ -1,11 +1,4 @@
-"""A folder of results: rows as they finish, in files that other programs can read; loading one, or a zip of one.
-
-environment.json   the machine, models, versions, costs
-plan.json          what was asked for
-answers/LANE.jsonl Spec-Bench's answer format, one file a lane (see `rows`)
-failed.jsonl       answers that could not be had, and why
-forwards.jsonl     the times of Figure 1
-"""
+"""A folder of results (docs/lab.md says what is in it): rows as they finish; loading one, or a zip of one."""
 
 import io
 import json

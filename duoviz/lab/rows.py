@@ -1,26 +1,4 @@
-"""One question answered by one lane, as a row: Spec-Bench's answer format, with what duoviz measured beside.
-
-A literal example (arrays cut short: there is one entry for each target forward):
-
-    {"question_id": 501, "category": "math_reasoning", "answer_id": "duodecoding-501-0",
-     "model_id": "duodecoding", "tstamp": 1795254000.0,
-     "choices": [{"index": 0, "turns": ["Greta has"], "decoding_steps": [2], "new_tokens": [3],
-                  "wall_time": [0.127], "accept_lengths": [1, 2]}],
-     "task": "math_reasoning", "repeat": 0, "verdict": "equal",
-     "settings": {"method": "duodecoding", "max_new_tokens": 3, "sequences": "dynamic", …},
-     "measured": [{"prompt_tokens": 37, "stopped": "length", "token_ids": [51, 7, 90], "gaps": [2.1, 0.9, 1.3],
-                   "metrics": {"tps": 23.6, …},
-                   "time": {"prompt": 0.09, "target": 0.02, "both": 0.015, "draft": 0.0, "neither": 0.002},
-                   "counts": {"accepted": 1, "tested": 2, "pending_accepted": 1, "pending_tested": 1,
-                              "hits": 0, "tries": 1, "taken": 2, "sequences_taken": 1},
-                   "iterations": {"seconds": [0.09, 0.037], "target": [0.085, 0.033], "rows": [37, 2],
-                                  "draft": [0.03, 0.012], "draft_steps": [1, 3], "draft_rows": [37, 3],
-                                  "drafted": [1, 3], "budget": [3, 3], "k": [null, 1], "needed": [1, null]}}]}
-
-decoding_steps: target forwards of each turn; accept_lengths: tokens committed by each of them, over all
-turns. verdict: `equal`, `tie` or `defect` against vanilla's row (see `trace.agreement`), null where there is none.
-time: see `time_parts`; counts: see `counts`; iterations: see `per_iteration`. All times are seconds.
-"""
+"""One question answered by one lane, as a row: Spec-Bench's answer format, with what duoviz measured beside."""
 
 import time
 from collections.abc import Sequence
@@ -40,6 +18,7 @@ BEYOND = 9
 TIME_PARTS = ("prompt", "target", "both", "draft", "neither")
 ARRAYS = ("seconds", "target", "rows", "draft", "draft_steps", "draft_rows", "drafted", "budget", "k", "needed")
 
+# docs/lab.md shows one.
 Row = dict
 
 
@@ -107,13 +86,7 @@ def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
 
 
 def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
-    """One entry for each target forward.
-
-    seconds: from the synchronisation point before it to its own; target: of its forward, of `rows`
-    tokens; draft: of `draft_steps` steps, which forwarded `draft_rows` tokens in all and drafted `drafted`
-    (lookups take no steps); budget: γ; k: the number of sequences, where θ decided it; needed: the k that would have
-    sufficed (see `needed_k`).
-    """
+    """One entry for each target forward, in seconds and tokens; docs/lab.md says what each is."""
     starts = [0.0, *(iteration["sync"] for iteration in iterations)]
     # What a method that works in parallel checks was drafted one iteration before.
     tree = "drafted" if METHODS[method].parallel else "checked"

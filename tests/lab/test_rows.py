@@ -1,8 +1,13 @@
 """What a row keeps of a trace."""
 
+import json
+import re
+
 import pytest
 
+from duoviz.lab.files import wrong_in
 from duoviz.lab.rows import BEYOND, measured, needed_k, time_parts
+from tests.app import ROOT
 from tests.tiny import tiny_engine, traced
 
 
@@ -21,6 +26,12 @@ def test_one_entry_an_iteration_and_times_that_add_up(method):
     assert kept["counts"]["tested"] == tested and (tested > 0) == (method != "vanilla")
     # Only DuoDecoding chooses k.
     assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
+
+
+def test_the_docs_show_an_answer():
+    example = json.loads(re.findall("```json\n(.*?)```", (ROOT / "docs" / "lab.md").read_text(), re.DOTALL)[0])
+    assert wrong_in("answers/duodecoding.jsonl", example) is None
+    assert example["measured"][0].keys() == measured(traced(tiny_engine())).keys()
 
 
 def iteration(outcome, wanted, *, theta=0.3):
