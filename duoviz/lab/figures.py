@@ -1,8 +1,4 @@
-"""The paper's figures and two of our own, each drawn with plotly from rows by one function.
-
-Backgrounds are transparent and letters mid-grey, so that a figure can stand on a light page and on a
-dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
-"""
+"""The paper's figures and two of our own, each drawn with plotly from rows by one function."""
 
 from dataclasses import dataclass
 
@@ -23,6 +19,7 @@ MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
 FONT = "ui-sans-serif, system-ui, sans-serif"
 AXIS = {"gridcolor": FAINT, "zeroline": False, "linecolor": FAINT, "automargin": True, "title": {"font": {"size": 13}}}
+# For a light page and a dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
 LOOK = go.layout.Template(
     layout={
         "paper_bgcolor": "rgba(0,0,0,0)",

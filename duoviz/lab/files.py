@@ -1,8 +1,4 @@
-"""The files of a folder of results: which are read and saved, how they are written and zipped, what they must hold.
-
-Folders and zips may be anyone's: links are not followed, and a zip is opened only where it is as small as those of
-results are.
-"""
+"""The files of a folder or zip of results, which may be anyone's: which are read and written, what they must hold."""
 
 import dataclasses
 import io
