@@ -108,39 +108,34 @@ def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_a
     assert set(page(tmp_path, "figure: target costs\n\nx\n")["figure"]) == {"kind", "target", "target_device"}
 
 
-def question(folder, text, before=""):
-    return page(folder, f"at: first rejection\nhighlight: tree\n{before}\n### Question: {text}")["question"]
+# What is asked of a page that shows the first rejection, and the data of it.
+QUESTIONS = [
+    ("choose\n\nWhich?\n\n- [ ] One\n  No,\n  not it.\n- [x] Two *k*\n  Yes: {discarded}.\n", {
+        "text": "Which?", "options": [("One", False, "No, not it."), ("Two k", True, "Yes: 2.")],
+    }),
+    ("choose\nanswer: slowest()\nright: r {slowest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n", {
+        "text": "Who?", "options": [("Vanilla", True, "r Vanilla"), ("DuoDecoding", False, "w")],
+    }),
+    ("step\nanswer: draft_steps > 1\nright: r\nwrong: w\n\nGo.\n", {
+        "text": "Go.", "answer": [1, 2, 3], "right": "r", "wrong": "w",
+    }),
+    ("click\nanswer: discarded\nright: r\nwrong: w\n\nClick.\n", {
+        "text": "Click.", "answer": '.dv-node[data-status="discarded"]', "choices": ".dv-node", "part": ".dv-tree",
+        "right": "r", "wrong": "w",
+    }),
+    ("number\nanswer: 1 / steps_that_fit(1)\nwithin: 0.1\nright: r\nlow: l\nhigh: h\n\nHow?\n", {
+        "text": "How?", "answer": 0.2, "within": 0.1, "right": "r", "low": "l", "high": "h",
+    }),
+]  # fmt: skip
 
 
-def test_to_choose_with_reasons(tmp_path):
-    asked = question(tmp_path, "choose\n\nWhich?\n\n- [ ] One\n  No,\n  not it.\n- [x] Two *k*\n  Yes: {discarded}.\n")
-    assert [(words(each["html"]), each["right"], words(each["why"])) for each in asked["options"]] == [
-        ("One", False, "No, not it."),
-        ("Two k", True, "Yes: 2."),
-    ]
-    assert words(asked["text"]) == "Which?"
-
-
-def test_to_choose_by_a_figure_of_the_traces(tmp_path):
-    asked = question(
-        tmp_path, "choose\nanswer: slowest()\nright: r {slowest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n"
-    )
-    assert [(words(each["html"]), each["right"], words(each["why"])) for each in asked["options"]] == [
-        ("Vanilla", True, "r Vanilla"),
-        ("DuoDecoding", False, "w"),
-    ]
-
-
-def test_to_step_to_click_and_to_compute(tmp_path):
-    asked = question(tmp_path, "step\nanswer: draft_steps > 1\nright: r\nwrong: w\n\nGo.\n")
-    assert (asked["answer"], asked["right"]) == ([1, 2, 3], "r")
-    asked = question(tmp_path, "click\nanswer: discarded\nright: r\nwrong: w\n\nClick.\n")
-    selectors = (asked["answer"], asked["choices"], asked["part"])
-    assert selectors == ('.dv-node[data-status="discarded"]', ".dv-node", ".dv-tree")
-    asked = question(
-        tmp_path, "number\nanswer: 1 / steps_that_fit(1)\nwithin: 0.1\nright: r\nlow: l\nhigh: h\n\nHow?\n"
-    )
-    assert (asked["answer"], asked["within"], asked["high"]) == (0.2, 0.1, "h")
+@pytest.mark.parametrize("text, expected", QUESTIONS)
+def test_a_question_as_data(tmp_path, text, expected):
+    asked = page(tmp_path, f"at: first rejection\nhighlight: tree\n\n### Question: {text}")["question"]
+    asked["text"] = words(asked["text"])
+    if "options" in asked:
+        asked["options"] = [(words(each["html"]), each["right"], words(each["why"])) for each in asked["options"]]
+    assert asked == {"kind": text.split()[0]} | expected
 
 
 SAID = "right: r\nwrong: w\n"
