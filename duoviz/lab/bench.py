@@ -81,9 +81,8 @@ def course_of(engine: Engine, stopped: Callable[[], bool]) -> Callable[[], dict[
 def bench(engine: Engine, plan: Plan, folder: Folder, *, stopped: Callable[[], bool] = bool) -> Iterator[Progress]:
     """Measure what the plan asks for and the folder does not hold.
 
-    Ends early where `stopped` says so, also in the middle of an answer; an answer that was cut is not
-    written. What goes wrong in one answer is written as failed. Raises UserError, and DraftDied where
-    the draft does not start.
+    Ends early where `stopped` says so, without an answer that was cut. What goes wrong in one answer is written as
+    failed. Raises UserError, and DraftDied where the draft does not start.
     """
     yield Progress(0, 0, None, "Timing both models on this machine")
     with suppress(Stopped):
@@ -183,11 +182,10 @@ def lengths(limit: int) -> list[int]:
 
 
 def forwards(engine: Engine, held: Sequence[dict], stopped: Callable[[], bool], *, quick: bool) -> Iterator[dict]:
-    """The times of Figure 1 that are not held, for each length, in growing order (the longest take minutes):
-    {"length", "draft": seconds of 8 steps, "target": of one forward of 8 tokens}.
+    """The times of Figure 1 that are not held, the shortest text first (the longest takes minutes): its length, and
+    the repeats' seconds of TOKENS draft steps and of a forward of as many tokens.
 
-    Both sides work at the same time, each on its own cores, as in an iteration of DuoDecoding; the
-    first of the repeats is left out. Raises Stopped.
+    Both sides work at the same time, as in DuoDecoding; the first repeat is left out. Raises Stopped.
     """
     pair, repeats = engine.pair, QUICK_REPEATS if quick else REPEATS
     limit = min(pair.target.context_limit, QUICK_LENGTH + TOKENS) if quick else pair.target.context_limit

@@ -85,9 +85,8 @@ def pass_in_words(found: Sequence[float]) -> str:
 
 
 def about_speed(rows: Sequence[Row], target: str) -> str:
-    """How fast the machine was, and whether recorded runs of this target are of another speed; each sentence after a
-    space.
-    """
+    """How fast the machine was, and whether this target's recorded runs are of another speed; a space before each
+    sentence."""
     if not (found := passes(rows)):
         return ""
     said, recorded = f" Vanilla's forward pass of one token took {pass_in_words(found)}.", recorded_speed(target)

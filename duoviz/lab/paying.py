@@ -79,13 +79,10 @@ def points_of(results: Results, lane: str) -> dict[str, tuple[float, Value]]:
 
 
 def map_data(results: Results) -> dict:
-    """The maps as plain data: φ by the cost model for each method, over alphas (lines) and ratios, as rows cost `here`
-    and where they are `free`; what was measured, task by task; and where this machine stands: the nearest places in
-    both lists.
+    """The maps as plain data: each `Side`, its maps by lines of alphas and columns of ratios, and its points by task.
 
-    error: how much larger than the measured φ the model's is where that was measured, as a share. gain: φ along the
-    border. colours: of φ, by growing φ. beside: for a method that chooses, the logarithm of how much faster its
-    draft is beside the target than in turn, likewise. beyond: see `duo_or_sps`.
+    error: by which share the model's φ is larger than the measured one there. gain: φ along the border. colours: of φ,
+    by growing φ. beside: its `lead`. start: where this machine stands in both lists. beyond: see `duo_or_sps`.
     """
     compared = sides(results)
     panels = [
@@ -116,9 +113,7 @@ def map_data(results: Results) -> dict:
 
 
 def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
-    """Where DuoDecoding would be faster than SpS, and where this machine stands; alpha: the line of the maps; rows: of
-    ROWS.
-    """
+    """Where DuoDecoding beats SpS in a line (`alpha`) of the maps, and where this machine stands; rows: of ROWS."""
     phis = {side.lane: side.phi[rows][alpha] for side in compared}
     better = RATIOS[phis[DUO] > phis[SPS]]
     where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"

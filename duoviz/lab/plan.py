@@ -145,10 +145,8 @@ def make_plan(
 
 
 def tasks_in_turn(questions: Sequence[Question], most: int | None) -> list[Question]:
-    """The first question of each task, then the second of each, …; so many of a task at most.
-
-    So a run that is stopped early has seen all tasks.
-    """
+    """The first question of each task, then the second of each, …, so that a run that is stopped early has seen all
+    tasks; most: of a task."""
     by_task = [[q for q in questions if q.task == task][:most] for task in in_order(q.task for q in questions)]
     return [question for column in zip_longest(*by_task) for question in column if question]
 

@@ -71,11 +71,7 @@ def measured(trace: dict) -> dict:
 
 
 def time_parts(iterations: Sequence[dict]) -> dict[str, float]:
-    """Where the wall time went, in seconds; the parts add up to it.
-
-    prompt: the first iteration, which reads the prompt. Of the rest: only the target at work, both,
-    only the draft, neither (proposing without a model, verification, rollback, the trace itself).
-    """
+    """Where the wall time went, in seconds; the parts, which docs/lab.md explains, add up to it."""
     begin, wall = iterations[0]["sync"], iterations[-1]["sync"]
     target, draft = ([(max(start, begin), end) for start, end in side if end > begin] for side in busy(iterations))
     working = total(target + draft)
@@ -112,8 +108,7 @@ def per_iteration(method: str, iterations: Sequence[dict]) -> dict[str, list]:
 def needed_k(iteration: dict) -> int | None:
     """How many sequences it would have taken: the rank, from 1, of the target's token among the draft's first tokens.
 
-    BEYOND where it is not among the candidates kept; None where the target's token is not known,
-    because a token before it was rejected, or where there was no θ to choose k by.
+    BEYOND: it is not among the candidates kept. None: a token before it was rejected, or there was no θ to choose k by.
     """
     if iteration["theta"] is None or iteration["verdict"]["outcome"] not in ("hit", "miss"):
         return None

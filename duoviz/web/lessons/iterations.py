@@ -80,10 +80,7 @@ FORM = re.compile("(prefill|middle|last)|(first|last|after first) (.+)|most (.+?
 
 
 def find(at: str, iterations: list[Iteration]) -> int:
-    """The index of the iteration that a page's `at` stands for; with `most`, the first of the largest.
-
-    Raises Mistake where it stands for none.
-    """
+    """The index of the iteration that an `at` stands for; with `most`, the first of the largest. Raises Mistake."""
     if not (match := FORM.fullmatch(at)):
         raise Mistake(
             f'"{at}" names no iteration: write prefill, middle, last, first CONDITION, last CONDITION, '

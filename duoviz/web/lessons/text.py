@@ -148,10 +148,7 @@ def read_glossary(file: Path) -> list[Term]:
 
 
 def term_finder(terms: list[Term]) -> Callable[[str], str]:
-    """A function that gives one page's texts as HTML, in which each term is a button where it first stands.
-
-    A real button would stand apart from a comma.
-    """
+    """A function that gives one page's texts as HTML, in which each term is a button where it first stands."""
     # k, γ and capitals are found as they are (REST is not the rest), others in either case.
     named = {form if is_exact(form) else form.lower(): term.forms[0] for term in terms for form in term.forms}
     forms = [re.escape(form) if is_exact(form) else f"(?i:{re.escape(form)})" for form in sorted(named, key=len)[::-1]]
@@ -164,6 +161,7 @@ def term_finder(terms: list[Term]) -> Callable[[str], str]:
         if name in seen:
             return match[0]
         seen.add(name)
+        # A real button would stand apart from a comma.
         about = 'class="dl-term" role="button" tabindex="0" aria-expanded="false" title="What this means"'
         return f'<span {about} data-term="{escape(name)}">{match[0]}</span>'
 
