@@ -201,14 +201,13 @@ def read_weights(gguf: Path, heads: dict[str, int]) -> dict[str, Tensor]:
     from transformers.integrations.gguf.dequant import GGML_BLOCK, dequantize
     from transformers.integrations.gguf.reader import GgufHeader, load_gguf_state_dict
 
-    header = GgufHeader.from_file(str(gguf))
-    stored, weights = load_gguf_state_dict(header), {}
-    for info in header.tensors:
-        *layer, stem, kind = info.name.split(".")
-        values = stored[info.name][:]
-        if info.ggml_type in GGML_BLOCK:
-            values = dequantize(values, info.ggml_type)
-        values = values.float().reshape(info.shape)
+    weights = {}
+    for name, stored in load_gguf_state_dict(GgufHeader.from_file(str(gguf))).items():
+        *layer, stem, kind = name.split(".")
+        values = stored[:]
+        if stored.ggml_type in GGML_BLOCK:
+            values = dequantize(values, stored.ggml_type)
+        values = values.float().reshape(*stored.shape[:-1], -1)
         if stem in heads:
             # A gguf has the two rows that rotate together side by side, transformers half a head apart.
             values = values.unflatten(0, (heads[stem], -1, 2)).transpose(1, 2).flatten(0, 2).contiguous()
