@@ -143,7 +143,7 @@ def test_a_race_takes_the_place_of_its_visitors_earlier_one(hardware, endless):
     later = page["race_like_for_like"](visitor("ann"), **sent(first_method=endless))
     begin = json.loads(next(later))
     (second,) = hardware.queue.jobs
-    assert first.stop.is_set() and begin["run"] == second.id and len(second.task.lanes) == 3
+    assert first.stop.is_set() and begin["run"] == second.id and len(second.task.lanes) == 4
     # The page gets nothing more of the earlier one.
     assert list(earlier) == []
     page["stop_race"](visitor("ann"))
