@@ -82,37 +82,29 @@ def argument(component: Any, *, checked: bool) -> dict:
 
 def read_post(path: str, content: bytes, page: Page) -> str | None:
     """The session that a call or the end of one names, None where it names none. Raises Refused."""
-    asked = parsed(content)
+    asked, endpoint, sent = parsed(content), None, None
     if named := NAMED.fullmatch(path):
-        return named_call(asked, named["name"], page, listed=not named["v2"])
-    if NUMBERED.fullmatch(path):
-        check_numbered(asked, page)
+        if not (endpoint := page.endpoints.get(named["name"])):
+            known = ", ".join(page.endpoints)
+            raise Refused(404, f"There is no endpoint named {in_short(named['name'])}: use one of {known}.")
+        # Its arguments are all that is sent, by their names, or listed in `data`.
+        sent = asked
+        if not named["v2"]:
+            sent = asked.pop("data", None)
+            check(LISTED, asked)
+    elif NUMBERED.fullmatch(path):
+        number = asked.get("fn_index")
+        # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
+        if type(number) is not int or number not in page.functions:
+            raise Refused(400, NO_FUNCTION)
+        endpoint, schema = page.functions[number]
+        check(schema, asked)
+        sent = asked["data"]
     else:
         check(ENDED, asked)
-    return asked.get("session_hash")
-
-
-def named_call(asked: dict, name: str, page: Page, *, listed: bool) -> str | None:
-    """The session of an endpoint's call: its arguments are by name, or listed in `data`. Raises Refused."""
-    if not (endpoint := page.endpoints.get(name)):
-        known = ", ".join(page.endpoints)
-        raise Refused(404, f"There is no endpoint named {in_short(name)}: use one of {known}.")
-    if listed:
-        check(LISTED, {field: value for field, value in asked.items() if field != "data"})
-    check_arguments(endpoint, asked.get("data") if listed else asked)
-    return asked.get("session_hash") if listed else None
-
-
-def check_numbered(asked: dict, page: Page) -> None:
-    """Check a call of the page's own. Raises Refused."""
-    number = asked.get("fn_index")
-    # True and 3.0 are equal to numbers of functions, and Gradio takes "03" for one.
-    endpoint, schema = page.functions.get(number, (None, None)) if type(number) is int else (None, None)
-    if schema is None:
-        raise Refused(400, NO_FUNCTION)
-    check(schema, asked)
     if endpoint:
-        check_arguments(endpoint, asked["data"])
+        check_arguments(endpoint, sent)
+    return asked.get("session_hash")
 
 
 def parsed(content: bytes) -> dict:
