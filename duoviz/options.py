@@ -15,7 +15,7 @@ PAIR = {
     "default": "embedded",
     "help": f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id',
 }
-IDS, WITHOUT_DRAFT = ", ".join(METHODS), ", ".join(id for id, method in METHODS.items() if not method.draft)
+WITHOUT_DRAFT = ", ".join(id for id, method in METHODS.items() if not method.draft)
 QUESTIONS = "Spec-Bench's question.jsonl, a data set's jsonl, or a text with a prompt on each line"
 REPEATS = number(1, 1000)
 GOES_ON = "stopped; run the same command again to resume"
@@ -28,6 +28,7 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"duoviz {__version__}")
     top.set_defaults(stopped="stopped")
     names = top.add_subparsers(required=True, metavar="COMMAND")
+    methods = ", ".join(METHODS)
 
     def command(name: str, about: str, run: str = "", stopped: str = "stopped") -> Callable:
         """What adds an option to a new command. run: what does it, `duoviz.commands:NAME` unless told."""
@@ -44,14 +45,14 @@ def parser() -> Parser:
 
     add = command("generate", "answer one prompt")
     add("prompt", help="the prompt; -: read it from standard input")
-    add("--method", default="duodecoding", help=f"one of: {IDS}; default: duodecoding")
+    add("--method", default="duodecoding", help=f"one of: {methods}; default: duodecoding")
     add_decoding_options(add)
     add("--trace", type=Path, metavar="FILE", help="write the run's trace (.duoviz.json)")
     add("--json", action="store_true", help="print one JSON object as the last line")
 
     add = command("compare", "run several methods on the same prompts, alternating")
     add("--prompts", required=True, metavar="FILE|PROMPT", help=f"{QUESTIONS}; or one prompt")
-    about = f"of: {IDS}; vanilla, the baseline, always runs; default: duodecoding"
+    about = f"of: {methods}; vanilla, the baseline, always runs; default: duodecoding"
     add("--methods", default="duodecoding", metavar="A,B", help=about)
     add("--repeats", type=REPEATS, default=3, metavar="R", help="runs of each method a prompt; default: 3")
     add_decoding_options(add)
@@ -64,7 +65,7 @@ def parser() -> Parser:
     add("--quick", action="store_true", help=about)
     add("--tasks", default="", metavar="A,B", help=f"of: {', '.join(TASKS)}; default: all")
     add("--questions", type=Path, metavar="FILE", help=QUESTIONS)
-    add("--methods", default="", metavar="A,B", help=f"of: {IDS}; default: all")
+    add("--methods", default="", metavar="A,B", help=f"of: {methods}; default: all")
     add("--max-new-tokens", type=int, metavar="N", help="default: 128; 48 with --quick")
     add("--repeats", type=REPEATS, default=1, metavar="R", help="default: 1")
     add("--each", type=number(1, MAX_WHOLE), metavar="N", help="questions per task; default: all")

@@ -42,15 +42,11 @@ def test_the_command_line(monkeypatch, capsys):
 
 
 def test_the_trace_its_exports_and_the_sentences():
-    trace, vanilla = (
-        traced(tiny_engine(), "again", max_new_tokens=24),
-        traced(tiny_engine(), "vanilla", max_new_tokens=24),
-    )
-    assert [token["id"] for step in trace["iterations"] for token in step["committed"]] == [
-        token["id"] for step in vanilla["iterations"] for token in step["committed"]
-    ]
+    trace, vanilla = (traced(tiny_engine(), method, max_new_tokens=24) for method in ("again", "vanilla"))
+    run = Run(trace)
+    assert run.token_ids == Run(vanilla).token_ids
     assert checked_trace(json.loads(json.dumps(trace)), "toy")["header"]["about"]["title"] == "Again"
-    assert Run(trace).to_csv().count("\n") == len(trace["iterations"]) + 1 and perfetto_events(trace)
+    assert run.to_csv().count("\n") == len(run.iterations) + 1 and perfetto_events(trace)
     assert any("proposed" in sentence for sentence in explain(("Vanilla", "Again"), (vanilla, trace)))
 
 
@@ -65,12 +61,8 @@ def test_a_trace_says_how_its_method_is_shown_where_it_is_not_known(monkeypatch)
 
 
 def test_the_lab(tmp_path):
-    questions = tmp_path / "question.jsonl"
-    asked = [
-        {"question_id": 1, "category": "writing", "turns": ["tell me"]},
-        {"question_id": 2, "category": "code", "turns": ["def f"]},
-    ]
-    questions.write_text("".join(json.dumps(question) + "\n" for question in asked))
+    questions = tmp_path / "questions.txt"
+    questions.write_text("tell me\ndef f\n")
     plan = make_plan(quick=True, file=questions, methods=["again", "speculative"], max_new_tokens=6)
     with opened(tmp_path / "toy") as folder:
         list(bench(tiny_engine(), plan, folder))
