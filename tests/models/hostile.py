@@ -17,7 +17,6 @@ FAILING = {
 TEMPLATES = {
     "a loop": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
     "a product": "{{ messages[0]['content'] * 10 ** 8 }}",
-    "long": "{{ 'x' * 10 ** 5 }}",
 }
 
 # Parts of a tokenizer.json. Onig tries all ways in which a pattern shares out the letters, and gives up in a panic. Few
@@ -25,10 +24,9 @@ TEMPLATES = {
 MANY, FEW = ({"Regex": "(" * deep + ".+" + ")+" * deep + "(?!.|$)"} for deep in (1, 30))
 GROWS = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 1000}
 TOKENIZERS = {
-    "panics": {"pre_tokenizer": {"type": "Split", "pattern": MANY, "behavior": "Isolated", "invert": False}},
+    "cannot read": {"pre_tokenizer": {"type": "Split", "pattern": MANY, "behavior": "Isolated", "invert": False}},
     # Rust ends the process that has no memory left.
     "aborts": {"normalizer": {"type": "Sequence", "normalizers": [GROWS] * 5}},
-    "cannot be read": {"decoder": {"type": "unheard of"}},
     "cannot write": {
         "decoder": {
             "type": "Sequence",

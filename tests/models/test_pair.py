@@ -34,11 +34,10 @@ def test_earlier_turns_stand_before_the_prompt(changes, raw, text):
     assert pair.encode("ok {x}", raw=raw, before=BEFORE) == DigitTokenizer()(text)["input_ids"]
 
 
-def test_a_chat_template_is_used_and_a_base_model_goes_on_with_the_text(two, tmp_path):
-    pair = load_pair(f"{two[0]} + {two[1]}")
-    assert pair.encode("the cat") == pair.tokenizer("user the cat ", add_special_tokens=False)["input_ids"]
+def test_a_base_model_goes_on_with_the_text(tmp_path):
     base = folder(tmp_path / "base", llama(), tokenizer(template=None))
-    assert load_pair(f"{base} + {base}").encode("the cat") == pair.tokenizer("the cat")["input_ids"]
+    pair = load_pair(f"{base} + {base}")
+    assert pair.encode("the cat") == pair.tokenizer("the cat")["input_ids"]
 
 
 # What a text begins and ends with, by the tokenizer's own call.

@@ -1,5 +1,6 @@
 """Models of one's own that misbehave: their visitor has a sentence, and the next visitor's run goes on."""
 
+import re
 from functools import partial
 
 import pytest
@@ -30,10 +31,19 @@ def hostile_pair(path, kind):
     return f"{(made := hostile(path / kind, kind))} + {made}"
 
 
-def test_a_template_that_never_ends_is_ended_and_the_next_visitor_has_a_run(tmp_path):
-    with one_worker(seconds=0.3) as pool:
-        lost, after = submitted(pool, hostile_pair(tmp_path, "a loop")), submitted(pool, "embedded")
-        assert last_of(lost)["message"].startswith(bounds.TOO_LONG)
+@pytest.mark.parametrize(
+    "kind, seconds, sentence",
+    [
+        ("a loop", 0.3, bounds.TOO_LONG),
+        ("a product", 9999, "The chat template of .*it takes too much memory"),
+        ("aborts", 9999, re.escape(bounds.KILLED.format(-6))),
+    ],
+    ids=["a loop", "a product", "aborts"],
+)
+def test_what_takes_too_much_is_ended_and_the_next_visitor_has_a_run(kind, seconds, sentence, tmp_path):
+    with one_worker(seconds=seconds) as pool:
+        lost, after = submitted(pool, hostile_pair(tmp_path, kind)), submitted(pool, "embedded")
+        assert re.match(sentence, last_of(lost)["message"])
         assert last_of(after)["type"] == "end" and not after.error
 
 
