@@ -34,13 +34,14 @@ def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_pa
     for name in live.MEASURED:
         duo, in_turn = (live.averages(name)[method] for method in ("DuoDecoding", "SpS"))
         said = " and ".join(f"{each['phi']:.2f} ± {each['noise']:.2f}" for each in (duo, in_turn))
-        assert f"{', with '.join(live.MEASURED[name])}, {said}" in told
+        where, target = live.MEASURED[name]
+        assert f"{where} ({target}) {said}" in told
         (low, _), (high, _) = duo["tasks"]
         assert low < duo["phi"] < high
-    assert "draft steps per target pass" in told and "on a GPU, with Llama-2-7b, 2.61 and 1.80" in told
+    assert "draft steps per target pass" in told and "on a GPU (Llama-2-7b) 2.61 and 1.80" in told
     few = live.averages() | {"SpS": live.averages()["SpS"] | {"noise": None}}
     monkeypatch.setattr(live, "averages", lambda name="": few)
-    assert f"SmolLM2-135M, {live.in_words(few['DuoDecoding'])} and {few['SpS']['phi']:.2f};" in live.worth_it()
+    assert f"(SmolLM2-135M) {live.in_words(few['DuoDecoding'])} and {few['SpS']['phi']:.2f};" in live.worth_it()
     monkeypatch.undo()
     monkeypatch.setattr(live, "RECORDED", tmp_path)
     assert live.worth_it() == ""

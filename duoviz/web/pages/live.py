@@ -82,7 +82,7 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
 # Of results that come along, where they were measured, and with which target.
 MEASURED = {
     "two-cores": ("on two processor cores", "SmolLM2-135M"),
-    "with-a-larger-target": ("on the same cores", "SmolLM2-135M at the cost of SmolLM2-360M"),
+    "with-a-larger-target": ("there with a larger target", "SmolLM2-135M at the cost of SmolLM2-360M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 
@@ -112,7 +112,7 @@ def worth_it() -> str:
     view = kept_view(RECORDED / "two-cores.zip")
     if not (rows := measured()) or not view:
         return ""
-    said = "; ".join(f"{where}, with {target}, {duo} and {in_turn}" for where, target, duo, in_turn in rows)
+    said = "; ".join(f"{where} ({target}) {duo} and {in_turn}" for where, target, duo, in_turn in rows)
     return (
         "**Is it worth implementing?** Speed over the large model alone, of DuoDecoding and of taking turns (SpS): "
         f"{said}. {view['first']['overview']['pays']['beyond']['free']} The *Lab* has the map."

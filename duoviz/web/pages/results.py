@@ -46,11 +46,11 @@ def elsewhere() -> str:
     """What came along, on whatever hardware, and the paper's: it stands with all results."""
     if not (rows := measured()):
         return ""
-    said = "; ".join(f"{duo} {where} ({target})" for where, target, duo, _ in rows)
+    said = "; ".join(f"{duo} {where}" for where, _, duo, _ in rows)
     lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Measured", "Target", "DuoDecoding φ", "SpS φ"))
     table = f'<table class="lab-table lab-words"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
-    return f"<details><summary>φ of DuoDecoding elsewhere: {said}</summary>{table}</details>"
+    return f"<details><summary>φ of DuoDecoding by hardware: {said}</summary>{table}</details>"
 
 
 Updates = dict[Component, Any]
