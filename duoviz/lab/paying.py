@@ -119,7 +119,8 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
     return (
         f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects DuoDecoding to be faster than SpS "
-        f"{where}. Where this was measured, a pass takes as long as {compared[0].ratio:.1f} draft steps."
+        f"{where}. Where this was measured, a pass takes as long as {RATIOS[nearest(RATIOS, compared[0].ratio)]:.1f} draft "
+        "steps."
     )
 
 

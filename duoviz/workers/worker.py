@@ -216,7 +216,7 @@ def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterato
     ]
     yield {"type": "lanes", "lanes": lanes, "repeats": task.repeats}
     baselines = [lane["name"] for lane in lanes if lane["baseline"]]
-    rows, errors = list[dict](), dict[str, str]()
+    rows, errors, warmed = list[dict](), dict[str, str](), 0
     events = runner.race(engine, [task.prompt], task.lanes, repeats=task.repeats, raw=task.raw, stopped=cancelled)
     for number, event in enumerate(events):
         if not number:
@@ -232,7 +232,8 @@ def compare(engine: Engine, task: Comparison, cancelled: CancelToken) -> Iterato
             yield shown | {"event": event}
         elif event["type"] == "header":
             role = ", the baseline of the speed-up φ" if name in baselines else ""
-            yield {"type": "status", "text": f"Warming up: {name}{role}."}
+            warmed += 1
+            yield {"type": "status", "text": f"Warming up, {warmed} of {len(lanes)}: {name}{role}."}
         elif name in errors:
             # It does not run again; the others go on.
             yield shown | {"repeat": None, "event": {"type": "error", "message": errors[name]}}

@@ -24,7 +24,7 @@ def check_parts(page, method):
 
     charts = [label for name, label in CHARTS.items() if name in method.numbers]
     titles = read(".dv-chart:visible .dv-subheading", "each.firstChild.textContent")
-    assert sorted(titles) == sorted(["tokens written", *charts, *["Iterations by k"] * ("k" in method.numbers)])
+    assert sorted(titles) == sorted(["tokens written", *charts, *["Drafts by k"] * ("k" in method.numbers)])
     lanes = ["target", "draft"] if method.draft else ["target"]
     assert read("text.dv-lane-label", "each.dataset.lane") == lanes
     # Without a threshold, no candidate is over it; ○ is what a token of the tree is that was not checked yet.

@@ -2,7 +2,7 @@
 // asks for.
 
 import { createOpening, eventsOfLeft, GONE, leftOf, leftOfFile } from "../visualizer/opening.js";
-import { know } from "../visualizer/methods.js";
+import { aboutOf, know } from "../visualizer/methods.js";
 import { leave, takeLeft } from "../visualizer/remembered.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
@@ -45,7 +45,14 @@ export function start({ element, props, methods }) {
   const opening = createOpening(receiver, props.opening.addresses, about);
   const [story, first] = overStage(root, shown, props.opening, opening);
   const uncover = () => [story, first].forEach((each) => each?.close());
-  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first?.of(method)]) };
+  // A run of one's own stays until the next begins.
+  const tellChosen = (method) => {
+    if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
+    const { title } = aboutOf({ method });
+    const isShown = method === shown.state.header.method;
+    receiver.send({ type: "status", text: isShown ? `This is a run of ${title}.` : `Press Generate to run ${title}; until then the last run stays.` });
+  };
+  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]) };
   followRuns(root);
   foldMethods(document.querySelectorAll("#ask .methods"));
   startFromChips();

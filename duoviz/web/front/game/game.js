@@ -30,7 +30,7 @@ export function listenToKeys(root, { choose, goOn }) {
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
 const aboutWords = ({ header }) => (
-  `The target answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens. `
+  `The large model (target) answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens. `
   + `The options are the draft's likeliest in a recorded run of ${aboutOf(header).title}.`
 );
 

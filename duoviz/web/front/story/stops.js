@@ -119,7 +119,7 @@ function checkingIsCheap({ told }) {
   const longer = times < A_LITTLE ? "only a little longer than" : `${times.toFixed(2)} times as long as`;
   return {
     words: `Checking ${several} takes ${longer} writing one: they share one reading of these numbers.`,
-    seen: `Two bars: one token takes ${duration(one)}, ${several} take ${duration(many)}.`,
+    seen: `Two bars, one for one token and one for ${several}, which is ${times.toFixed(2)} times as long.`,
     trace: told, one, many, rows, tokens,
   };
 }

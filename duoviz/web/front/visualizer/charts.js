@@ -91,7 +91,7 @@ export function createCharts(context) {
   const { state } = context;
   const charts = SERIES.map((series) => createChart(series, context));
   const histogram = svg("svg", { class: "dv-histogram", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
-  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term("Iterations by k", MEANINGS.k[1])), histogram);
+  const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term("Drafts by k", MEANINGS.k[1])), histogram);
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
   const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
   let tall = 46, counted = "";
