@@ -117,10 +117,10 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     phis = {side.lane: side.phi[rows][alpha] for side in compared}
     better = RATIOS[phis[DUO] > phis[SPS]]
     where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
+    here = RATIOS[nearest(RATIOS, compared[0].ratio)]
     return (
         f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects DuoDecoding to be faster than SpS "
-        f"{where}. Where this was measured, a pass takes as long as {RATIOS[nearest(RATIOS, compared[0].ratio)]:.1f} draft "
-        "steps."
+        f"{where}. Where this was measured, a pass takes as long as {here:.1f} draft steps."
     )
 
 

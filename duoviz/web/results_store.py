@@ -49,6 +49,35 @@ def available(*, recorded_only: bool) -> dict[str, Path]:
     return recorded | dict(sorted(stored, key=lambda entry: entry[1].stat().st_mtime, reverse=True))
 
 
+def first_view_of(name: str) -> dict | None:
+    """The `first_view` of results that come along; None where they do not."""
+    kept = kept_view(RECORDED / f"{name}.zip")
+    return kept and kept["first"]
+
+
+def averages(name: str = "two-cores") -> dict[str, dict]:
+    """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
+    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name; `paper`: the paper's φ.
+    """
+    if not (view := first_view_of(name)):
+        return {}
+    speeds = view["overview"]["speeds"]
+    all_tasks, *tasks = speeds["tasks"]
+    found = {}
+    for line in speeds["lines"]:
+        by_task = sorted((line["here"][task]["phi"], task) for task in tasks if line["here"].get(task))
+        if by_task and line["here"].get(all_tasks):
+            paper = [phis[all_tasks] for phis in line["paper"].values() if phis]
+            found[line["method"]] = line["here"][all_tasks] | {"tasks": [by_task[0], by_task[-1]], "paper": paper}
+    return found
+
+
+def in_words(average: dict) -> str:
+    """φ with its noise, where the answers are enough to know that."""
+    noise = average["noise"]
+    return f"{average['phi']:.2f}" + ("" if noise is None else f" ± {noise:.2f}")
+
+
 def view_of(what: str, files: Sequence[tuple[str, Path]]) -> dict | None:
     """What is shown of these results, by their names: of "first" the first view, of "parts" the parts to be opened.
 

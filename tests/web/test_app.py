@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from duoviz.web import app
+from duoviz.web import app, results_store
 from duoviz.web.pages import live
+from duoviz.web.results_store import averages, in_words
 
 
 @pytest.mark.parametrize("gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 1, None)])
@@ -32,16 +33,16 @@ def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing
 def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_path):
     told = live.worth_it()
     for name in live.MEASURED:
-        duo, in_turn = (live.averages(name)[method] for method in ("DuoDecoding", "SpS"))
+        duo, in_turn = (averages(name)[method] for method in ("DuoDecoding", "SpS"))
         said = " and ".join(f"{each['phi']:.2f} ± {each['noise']:.2f}" for each in (duo, in_turn))
         where, target = live.MEASURED[name]
         assert f"{where} ({target}) {said}" in told
         (low, _), (high, _) = duo["tasks"]
         assert low < duo["phi"] < high
     assert "draft steps per target pass" in told and "on a GPU (Llama-2-7b) 2.61 and 1.80" in told
-    few = live.averages() | {"SpS": live.averages()["SpS"] | {"noise": None}}
+    few = averages() | {"SpS": averages()["SpS"] | {"noise": None}}
     monkeypatch.setattr(live, "averages", lambda name="": few)
-    assert f"(SmolLM2-135M) {live.in_words(few['DuoDecoding'])} and {few['SpS']['phi']:.2f};" in live.worth_it()
+    assert f"(SmolLM2-135M) {in_words(few['DuoDecoding'])} and {few['SpS']['phi']:.2f};" in live.worth_it()
     monkeypatch.undo()
-    monkeypatch.setattr(live, "RECORDED", tmp_path)
+    monkeypatch.setattr(results_store, "RECORDED", tmp_path)
     assert live.worth_it() == ""

@@ -83,8 +83,8 @@ def test_each_side_streams_alone_and_the_end_says_what_it_came_to(hardware):
         kinds = [event["type"] for event in lane_events(events, name)]
         assert kinds.count("end") == 3 and kinds[-1] == "end"
     told = [event["text"] for event in events if event["type"] == "status" and event["text"].startswith("Warming")]
-    third = f"{names[2]}, the baseline of the speed-up φ"
-    assert told == [f"Warming up, {number} of 3: {name}." for number, name in enumerate((third, *reversed(names[:2])), 1)]
+    order = f"{names[2]}, the baseline of the speed-up φ", *reversed(names[:2])
+    assert told == [f"Warming up, {number} of 3: {name}." for number, name in enumerate(order, 1)]
     result = events[-1]["result"]
     assert events[-1]["type"] == "end" and events[-1] == job.ended and json.loads(json.dumps(result)) == result
     first, second, _ = result["lanes"]

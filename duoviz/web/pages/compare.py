@@ -26,7 +26,7 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
-from duoviz.web.pages.live import averages, in_words
+from duoviz.web.results_store import averages, in_words
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import AT_ONCE, WATCHED, Visitors

@@ -8,7 +8,6 @@ import gradio as gr
 from duoviz.decoding import METHODS
 from duoviz.lab.paper import TABLE_1
 from duoviz.lab.plan import DUO, SPS
-from duoviz.lab.shipping import kept_view
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Visualizer
@@ -22,7 +21,7 @@ from duoviz.web.pages.fields import (
     settings_from,
     size_fields,
 )
-from duoviz.web.results_store import RECORDED
+from duoviz.web.results_store import averages, first_view_of, in_words
 from duoviz.web.session import Hardware
 from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
@@ -63,22 +62,6 @@ def recorded_runs() -> dict[str, Path]:
     return {method: file for method, file in files.items() if file.is_file()}
 
 
-def averages(name: str = "two-cores") -> dict[str, dict]:
-    """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
-    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name.
-    """
-    if not (view := kept_view(RECORDED / f"{name}.zip")):
-        return {}
-    speeds = view["first"]["overview"]["speeds"]
-    all_tasks, *tasks = speeds["tasks"]
-    found = {}
-    for line in speeds["lines"]:
-        by_task = sorted((line["here"][task]["phi"], task) for task in tasks if line["here"].get(task))
-        if by_task and line["here"].get(all_tasks):
-            found[line["method"]] = line["here"][all_tasks] | {"tasks": [by_task[0], by_task[-1]]}
-    return found
-
-
 # Of results that come along, where they were measured, and with which target.
 MEASURED = {
     "two-cores": ("on two processor cores", "SmolLM2-135M"),
@@ -87,35 +70,29 @@ MEASURED = {
 }
 
 
-def in_words(average: dict) -> str:
-    """φ with its noise, where the answers are enough to know that."""
-    noise = average["noise"]
-    return f"{average['phi']:.2f}" + ("" if noise is None else f" ± {noise:.2f}")
-
-
-def measured() -> list[tuple[str, str, str, str]]:
-    """Where each of the results that come along was measured, the target, and φ of DuoDecoding and of SpS; then the
-    paper's. Empty without results.
+def measured() -> list[tuple[str, str, str, str, str]]:
+    """Where each of the results that come along was measured, the target, how many draft steps take as long as its
+    pass, and φ of DuoDecoding and of SpS; then the paper's. Empty without results.
     """
     rows = []
-    for name, where in MEASURED.items():
+    for name, (where, target) in MEASURED.items():
         phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
-        if all(phis):
-            rows.append((*where, *map(in_words, phis)))
+        if (view := first_view_of(name)) and all(phis):
+            panels = {panel["method"]: panel for panel in view["overview"]["pays"]["panels"]}
+            rows.append((where, target, f"{panels['DuoDecoding']['ratio']:.1f}", *map(in_words, phis)))
     for target, lanes in TABLE_1.items() if rows else ():
-        rows.append(("in the paper, on a GPU", target, *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
+        rows.append(("in the paper, on a GPU", target, "–", *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
     return rows
 
 
 def worth_it() -> str:
     """On which hardware drafting was measured to pay, and where taking turns is faster; "" without results."""
-    view = kept_view(RECORDED / "two-cores.zip")
-    if not (rows := measured()) or not view:
+    if not (rows := measured()) or not (view := first_view_of("two-cores")):
         return ""
-    said = "; ".join(f"{where} ({target}) {duo} and {in_turn}" for where, target, duo, in_turn in rows)
+    said = "; ".join(f"{where} ({target}) {duo} and {in_turn}" for where, target, _, duo, in_turn in rows)
     return (
         "**Is it worth implementing?** Speed over the large model alone, of DuoDecoding and of taking turns (SpS): "
-        f"{said}. {view['first']['overview']['pays']['beyond']['free']} The *Lab* has the map."
+        f"{said}. {view['overview']['pays']['beyond']['free']} The *Lab* has the map."
     )
 
 

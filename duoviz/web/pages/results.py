@@ -41,18 +41,6 @@ SIZES = {
 }
 NOTHING = "No results are shown: choose earlier results, or measure them here."
 
-
-def elsewhere() -> str:
-    """What came along, on whatever hardware, and the paper's: it stands with all results."""
-    if not (rows := measured()):
-        return ""
-    said = "; ".join(f"{duo} {where}" for where, _, duo, _ in rows)
-    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Measured", "Target", "DuoDecoding φ", "SpS φ"))
-    table = f'<table class="lab-table lab-words"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
-    return f"<details><summary>φ of DuoDecoding by hardware: {said}</summary>{table}</details>"
-
-
 Updates = dict[Component, Any]
 # The look of tables and texts, here as in the report.
 LOOK = files("duoviz.lab") / "report.css"
@@ -99,8 +87,9 @@ class Board:
         else:
             part = (parts or {}).get(name or "")
             opened, updates = name if part else "", self.opened(part)
-        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}{elsewhere()}")
-        return {self.about: about, self.view: view_value(first["overview"], parts, opened)} | updates
+        about = styled(f"<style>{LOOK.read_text(encoding='utf-8')}{WIDE}</style>{first['about']}")
+        view = view_value(first["overview"] | {"elsewhere": measured()}, parts, opened)
+        return {self.about: about, self.view: view} | updates
 
     def opened(self, part: dict | None) -> Updates:
         """What shows a part, or none."""

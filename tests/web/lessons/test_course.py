@@ -113,8 +113,8 @@ QUESTIONS = [
     ("choose\n\nWhich?\n\n- [ ] One\n  No,\n  not it.\n- [x] Two *k*\n  Yes: {discarded}.\n", {
         "text": "Which?", "options": [("One", False, "No, not it."), ("Two k", True, "Yes: 2.")],
     }),
-    ("choose\nanswer: slowest()\nright: r {slowest()}\nwrong: w\n\nWho?\n- Vanilla\n- DuoDecoding\n", {
-        "text": "Who?", "options": [("Vanilla", True, "r Vanilla"), ("DuoDecoding", False, "w")],
+    ("choose\nanswer: other_runs()\nright: r {other_runs()}\nwrong: w\n\nHow many?\n- 1\n- 2\n", {
+        "text": "How many?", "options": [("1", True, "r 1"), ("2", False, "w")],
     }),
     ("step\nanswer: draft_steps > 1\nright: r\nwrong: w\n\nGo.\n", {
         "text": "Go.", "answer": [1, 2, 3], "right": "r", "wrong": "w",

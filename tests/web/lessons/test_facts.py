@@ -7,6 +7,7 @@ import pytest
 
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.text import Mistake, markdown, page_of
+from duoviz.web.results_store import averages, in_words
 from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace("The sky was blue wide .".split())}
@@ -94,10 +95,10 @@ CASES = {
     }),
     "a calibration": (facts(), CALIBRATION),
     "all runs": (facts(), {
-        "phi() | fixed(2)": "1.15", "slowest()": "Vanilla", "other_runs()": "1", "same_text()": "1",
-        "against_vanilla()": "15 % faster than",
+        "phi() | fixed(2)": "1.15", "other_runs()": "1", "same_text()": "1",
+        "lab_phi()": in_words(averages()["DuoDecoding"]), "against_vanilla()": "15 % faster than",
     }),
-    "the slowest run": (facts(method="vanilla"), {"duodecoding.against_vanilla()": "15 % faster than"}),
+    "another run's": (facts(method="vanilla"), {"duodecoding.against_vanilla()": "15 % faster than"}),
     "another text": (beside_vanilla(), {"same_text()": "0"}),
     "a faster vanilla": (beside_vanilla(0.06), {"against_vanilla()": "42 % slower than"}),
     "as fast a vanilla": (beside_vanilla(0.105), {"against_vanilla()": "about as fast as"}),
@@ -126,7 +127,7 @@ MISTAKES = [
         "second_choice.q | fixed(3)": "has no attribute",
     }),
     (facts(method="vanilla"), {"T_target(8) | seconds": "no calibration"}),
-    (PREFILL, {"iteration_time | seconds": "NoneType", "slowest()": "no recorded run of vanilla"}),
+    (PREFILL, {"iteration_time | seconds": "NoneType", "phi()": "no recorded run of vanilla"}),
 ]  # fmt: skip
 
 

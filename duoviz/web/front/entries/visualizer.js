@@ -17,12 +17,12 @@ import { imported, page } from "../page.js";
 function overStage(root, shown, { addresses, expected, averages }, opening) {
   if (!addresses[TOLD]) return [];
   const options = {
-    recordingOf: opening.recordingOf,
+    recordingOf: opening.recordingOf, averages,
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
     onClose: opening.uncover,
   };
   const story = createStory(root, { ...options, prompt: () => document.querySelector("#prompt textarea") });
-  return [story, createOverStage(root, { ...options, expected, averages, tell: () => story.open(1, true) })];
+  return [story, createOverStage(root, { ...options, expected, tell: () => story.open(1, true) })];
 }
 
 export function start({ element, props, methods }) {
@@ -48,11 +48,12 @@ export function start({ element, props, methods }) {
   // A run of one's own stays until the next begins.
   const tellChosen = (method) => {
     if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
-    const { title } = aboutOf({ method });
-    const isShown = method === shown.state.header.method;
-    receiver.send({ type: "status", text: isShown ? `This is a run of ${title}.` : `Press Generate to run ${title}; until then the last run stays.` });
+    const [asked, shownNow] = [method, shown.state.header.method].map((each) => aboutOf({ method: each }).title);
+    const more = asked === shownNow ? "" : ` Press Generate to run ${asked}.`;
+    receiver.send({ type: "status", text: `Shown: your run of ${shownNow}.${more}` });
   };
-  page.opening = { ...opening, of: (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]) };
+  const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
+  page.opening = { ...opening, of };
   followRuns(root);
   foldMethods(document.querySelectorAll("#ask .methods"));
   startFromChips();

@@ -4,9 +4,10 @@ import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
+import { wordsOf } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
-import { count, duration, measuredWords } from "../visualizer/words.js";
+import { count, duration } from "../visualizer/words.js";
 import { createKey, createLanes, createText, hide, reveal } from "../story/figure.js";
 import { slowerFor } from "../story/stops.js";
 import { createKnob } from "./knob.js";
@@ -67,17 +68,6 @@ function ending(alone, both, isComputed) {
   return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
 }
 
-// What the Lab says of this method, and of taking turns. averages: {phi, noise, n, tasks} by methods' titles.
-function inTheLab({ header }, averages) {
-  const { title, parallel } = aboutOf(header);
-  const [own, inTurn] = [averages[title], averages.SpS];
-  if (!own) return "";
-  const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
-  const share = parallel && header.target.cpu && inTurn?.phi > own.phi
-    ? ` Taking turns (SpS) is faster where both share two cores: ${measuredWords(inTurn)}.` : "";
-  return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${share}`;
-}
-
 // What the last iteration until then did.
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
@@ -90,7 +80,7 @@ function titleOf({ header }) {
   return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
 }
 
-// told, alone: recorded runs of one prompt; averages: see `inTheLab`; expected: {recorded, rates,
+// told, alone: recorded runs of one prompt; averages: see `wordsOf`; expected: {recorded, rates,
 // tokens} of the first one, null where theory says nothing of it; tell: opens the story; look: shows the stage. Null
 // where the runs did not write the same.
 export function createFirstScreen({ told, alone, expected, averages = {}, tell, look }) {
@@ -110,7 +100,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
-    setText(end, isOver && !isComputed ? inTheLab(told, averages) : "");
+    setText(end, isOver && !isComputed ? wordsOf(told.header, averages) : "");
     lab.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };

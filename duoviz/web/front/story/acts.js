@@ -4,7 +4,7 @@ import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
-import { capital, count, countGuesses, duration } from "../visualizer/words.js";
+import { capital, count, countGuesses } from "../visualizer/words.js";
 import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
 import { NUMBERS, proposedOf } from "./stops.js";
 
@@ -71,7 +71,7 @@ export function one(stop, { figure, motion, script, width }) {
 
 export function cheap({ trace, one: single, many, rows, tokens, slower }, { figure, motion, script, width }) {
   const both = [[1, single], [rows, many]].map(([size, seconds]) => {
-    const names = { target: `${capital(NUMBERS[size])} token${size === 1 ? "" : "s"}: ${duration(seconds)}` };
+    const names = { target: `${capital(NUMBERS[size])} token${size === 1 ? "" : "s"}` };
     const lane = createLanes(forwardOf(trace, seconds, size), { start: 0, end: 1.02 * many, names, width });
     const read = tokens.slice(0, size).map(({ text }) => ({ text: text.trim(), source: "target" }));
     const text = createText({ isCut: false, tokens: [] }, read);
@@ -279,12 +279,13 @@ function createSide({ name, tokens, rate, passes }) {
   };
 }
 
-export function race({ sides, wall }, { figure, script, motion }) {
+export function race({ sides, wall, average }, { figure, script, motion }) {
   const slower = RACE_SECONDS / wall;
   const shown = sides.map(createSide);
   const last = el("p", { class: "dv-story-yours" }, "Now try your own prompt.");
-  figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), last);
-  hide(last);
+  const more = el("p", { class: "dv-story-label" }, average);
+  figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), more, last);
+  hide(more, last);
   script.act(() => shown.forEach((side) => side.show(0, 0)), ROW_READING);
   sides.forEach(({ iterations }, place) => {
     let written = 0;
@@ -294,5 +295,5 @@ export function race({ sides, wall }, { figure, script, motion }) {
     });
   });
   script.wait(RACE_SECONDS + ROW_SEEN);
-  script.act(() => bring(motion, last), MOVE_SECONDS);
+  script.act(() => [more, last].forEach((each) => bring(motion, each)), MOVE_SECONDS);
 }

@@ -220,13 +220,13 @@ function raceWords(own, other, hasMore) {
 }
 
 // 7: both runs, from their start.
-function whatItBrings({ told, alone }) {
+function whatItBrings({ told, alone, average }) {
   if (!alone || !isSame({ told, alone }, told.iterations.at(-1))) return null;
   const [own, other] = [sideOf(told, aboutOf(told.header).title), sideOf(alone, "The large model alone")];
   return {
     words: raceWords(own, other, alone.header.target.device !== told.header.target.device),
     seen: `${own.name}: ${own.rate.toFixed(1)} tokens a second. ${other.name}: ${other.rate.toFixed(1)}.`,
-    sides: [own, other], wall: Math.max(own.wall, other.wall),
+    sides: [own, other], wall: Math.max(own.wall, other.wall), average,
   };
 }
 
@@ -241,10 +241,11 @@ const TOLD = [
 ];
 
 // told: DuoDecoding's recorded run; alone: vanilla's, null where there is none. A stop keeps its number where another
-// one is left out; `prompt`: of the runs; `slower`: how many times slower than measured the story is shown.
-export function stopsOf(told, alone) {
+// one is left out; `prompt`: of the runs; `average`: what was measured over many prompts;
+// `slower`: how many times slower than measured the story is shown.
+export function stopsOf(told, alone, average = "") {
   const isOne = alone?.header.prompt === told.header.prompt;
-  const runs = { told, alone: isOne ? alone : null, pair: guessAndCheck(told.iterations) };
+  const runs = { told, alone: isOne ? alone : null, pair: guessAndCheck(told.iterations), average };
   const common = { prompt: told.header.prompt, slower: slowerOf(runs.alone ?? told) };
   return TOLD.map(([kind, title, make], index) => {
     const stop = make(runs);

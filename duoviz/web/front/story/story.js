@@ -4,6 +4,7 @@ import { isPresented, textButton } from "../visualizer/dom.js";
 import { isTaken, onKeys } from "../visualizer/keys.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 import { storyIn } from "../share/link.js";
+import { wordsOf } from "./averages.js";
 import { stopsOf } from "./stops.js";
 import { createTeller } from "./teller.js";
 
@@ -28,8 +29,9 @@ export const opensItself = () => (
   remembered(SEEN_KEY) === null && storyIn(location.hash).mayOpen && !new URLSearchParams(location.search).has("controls"));
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
-// keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt.
-export function createStory(root, { recordingOf, hold, onClose, prompt }) {
+// keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt;
+// averages: see `wordsOf`.
+export function createStory(root, { recordingOf, averages = {}, hold, onClose, prompt }) {
   let [isOpen, stops] = [false, null];
   const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
   const button = textButton("How it works", () => open(1, true));
@@ -44,7 +46,7 @@ export function createStory(root, { recordingOf, hold, onClose, prompt }) {
     root.dataset.story = number;
     teller.node.hidden = false;
     const [told, alone] = await Promise.all([TOLD, ALONE].map(recordingOf));
-    stops ??= told ? stopsOf(told, alone) : [];
+    stops ??= told ? stopsOf(told, alone, wordsOf(told.header, averages)) : [];
     if (!isOpen) return;
     if (!stops.length) return leave();
     teller.begin(stops, number);

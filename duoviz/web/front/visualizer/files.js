@@ -50,7 +50,7 @@ async function readFile(file, kind, read) {
 
 // The button that opens files, and its field; they can be dropped on `root` too. kind: what they should hold; read: see
 // `readFile`; refusal: why none can be shown now, null where one can; show: takes what was read and a name, and returns
-// what is said.
+// what is said; tell: says it, also of which kind: `status` or `error`.
 export function createOpener(label, { root, kind, read, refusal, show, tell }) {
   let isReading = false;
   const load = async (file) => {
@@ -62,7 +62,8 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
     tell(`Reading ${name}.`);
     const found = await readFile(file, kind, read);
     isReading = false;
-    tell(found.problem ?? refusal() ?? show(found, name));
+    if (found.problem) tell(found.problem, "error");
+    else tell(refusal() ?? show(found, name));
   };
   const attributes = { type: "file", accept: ".json,application/json", "aria-label": `${capital(kind)} file` };
   const input = el("input", { ...attributes, hidden: "" });
@@ -76,7 +77,10 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
   const message = el("p", { class: "dv-note dv-files-message", role: "status" });
-  const tell = (text) => setText(message, text);
+  const tell = (text, kind = "status") => {
+    setText(message, text);
+    message.dataset.kind = kind;
+  };
   let epoch = state.epoch;
   const isLoading = () => state.file !== null && state.phase !== "waiting";
   const refusal = () => (isBusy() ? isLoading() ? LOADING : RUNNING : null);

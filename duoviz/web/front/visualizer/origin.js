@@ -32,7 +32,7 @@ export function modelWords({ name, precision }) {
 }
 
 // How fast the machine was then, as far as the header says.
-const speedWords = ({ one_token: seconds }) => (seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass` : "");
+const speedWords = ({ one_token: seconds }) => (seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass of one token` : "");
 
 export function modelsWords(header) {
   const [large, small] = [header.target, header.draft ?? {}].map(modelWords);

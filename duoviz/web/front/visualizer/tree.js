@@ -57,7 +57,7 @@ const [ROWS, HALF, CAPTION_SIGN, KEY_SCROLL] = [26, 13, 9, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const [LEAST_SCALE, NARROW] = [1.1, 480];
+const [LEAST_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 0.8, 480];
 const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
@@ -182,7 +182,7 @@ function createForest({ state, redraw }) {
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
-    const readable = LEAST_SCALE / (isPresented() ? 1 : zoomOf(box));
+    const readable = isPresented() ? PRESENTED_SCALE : LEAST_SCALE / zoomOf(box);
     const fitted = fitTree(tree, iteration, state.header, { box: size, most: least, least: readable });
     least = fitted.scale;
     drawNodes(drawing, tree, iteration, fitted, state.header);

@@ -3,7 +3,7 @@
 export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", correction: "➜", window: "◇" };
 // What becomes of a guess, in plain words.
 export const FATES = {
-  pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "instead",
+  pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "large model's own",
   window: "unfinished",
 };
 
