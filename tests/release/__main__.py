@@ -7,29 +7,34 @@ the recordings of one prompt. --each: the Lab's questions of each task; a larger
 it is put into `assets`, and the README, docs/results.md and their pictures are written anew. Needs Chromium.
 """
 
+import sys
+from functools import partial
 from pathlib import Path
 
+import duoviz
 from duoviz.command_line import tell
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
-from duoviz.lab.plan import make_plan
 from duoviz.space import ROOT
 from tests.benchmarks.harness import arguments
 from tests.release.moving_picture import draw
-from tests.release.sitting import LARGER, LARGER_PAIR, NAME, measure, put, record
+from tests.release.sitting import LARGER, LARGER_PAIR, NAME, put, record
 
 
 def main() -> None:
     parser = arguments(__doc__, each=4, max_new_tokens=128)
     parser.add_argument("sitting", type=Path)
     options = parser.parse_args()
+    asked = {
+        "each": options.each,
+        "max_new_tokens": options.max_new_tokens,
+        "report": partial(print, file=sys.stderr, flush=True),
+    }
     with load_engine(progress=tell) as engine:
         record(engine, options.sitting, Settings(max_new_tokens=options.max_new_tokens))
-        plan = make_plan(per_task=options.each, max_new_tokens=options.max_new_tokens, variants=True)
-        measure(engine, options.sitting / NAME, plan)
+        duoviz.bench(engine, out=options.sitting / NAME, variants=True, **asked)
     with load_engine(LARGER_PAIR, progress=tell) as engine:
-        plan = make_plan(per_task=options.each, max_new_tokens=options.max_new_tokens, ablations=False)
-        measure(engine, options.sitting / LARGER, plan)
+        duoviz.bench(engine, out=options.sitting / LARGER, table_1=True, **asked)
     put(options.sitting, ROOT)
     draw(ROOT / "assets" / "iteration.webp")
 

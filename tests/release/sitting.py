@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
@@ -12,10 +11,7 @@ from duoviz.command_line import tell
 from duoviz.decoding import METHODS
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.settings import Settings
-from duoviz.lab.bench import bench
 from duoviz.lab.files import write_atomically
-from duoviz.lab.plan import Plan
-from duoviz.lab.results import opened
 from duoviz.lab.shipping import ship, shipped
 from tests.release.pages import PAGE, PICTURE, results_page, with_speeds
 from tests.release.picture import picture
@@ -34,13 +30,6 @@ def record(engine: Engine, sitting: Path, settings: Settings) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             traces = recordings.record(engine, settings, prompt, report=tell)
             recordings.write(traces, recordings.places(engine.pair, traces["vanilla"]), folder)
-
-
-def measure(engine: Engine, folder: Path, plan: Plan) -> None:
-    """Measure of the Lab what the folder does not hold. Raises UserError."""
-    with opened(folder):
-        for progress in bench(engine, plan, folder):
-            print(f"{progress.words}: {progress.text}", file=sys.stderr, flush=True)
 
 
 def put(sitting: Path, root: Path) -> None:
