@@ -50,7 +50,7 @@ def sides(results: Results) -> list[Side]:
     together, in_turn = costs["here"]
     compared = []
     for lane, of_lane in ((SPS, in_turn), (DUO, together), (DUOTREE, in_turn)):
-        phi = {rows: ways[rows].phi if lane == DUOTREE else maps[rows][lane] for rows in ROWS}
+        phi = {rows: np.asarray(ways[rows].phi) if lane == DUOTREE else maps[rows][lane] for rows in ROWS}
         points = points_of(results, lane)
         overall = points.pop(ALL_TASKS, None)
         compared.append(Side(lane, prediction.ratio_of(of_lane), phi, lead if lane == DUOTREE else {}, overall, points))
