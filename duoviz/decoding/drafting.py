@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from itertools import pairwise
+from math import isfinite, isnan
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 
-from duoviz.decoding.acceptance_table import Chances, of_rank
+from duoviz.decoding.acceptance_table import MIDDLES, MOST, Chances, of_rank
 from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.iteration import Candidate, Node, Span
 from duoviz.decoding.sampling import FIRST_FRESH, SHARED, DraftNotFinite, Sampling, filtered, scores, tempered
@@ -21,7 +22,13 @@ from duoviz.models.language_model import LanguageModel, as_array, ids_of, leadin
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from duoviz.models.copying import Copying
+    from duoviz.models.steps import Sureness
 
+
+NOT_FINITE = "The draft's logits are infinite or NaN: use another draft."
+# A text of more new tokens is read by as many threads as pay for it.
+AT_ONCE = 16
 # A distribution that a token was drawn from, [columns], and the columns' ids.
 Row = tuple[np.ndarray, "Tensor | None"]
 
@@ -43,6 +50,7 @@ class DraftPlan(NamedTuple):
     the first two, which serve one sequence. longest: most tokens of a sequence, γ at most. rule: where a batched
     sequence ends earlier (None: nowhere). fresh: for the classical rule, the drafting round's number: tokens are drawn
     with the round's own noise, and their distributions are kept; None: the target's noise. ends: end-of-text tokens.
+    at_once: nobody waits who could want fewer steps, so a compiled draft does them in one call.
     """
 
     budget: int
@@ -54,6 +62,17 @@ class DraftPlan(NamedTuple):
     fresh: int | None = None
     rule: StopRule | None = None
     ends: frozenset[int] = frozenset()
+    at_once: bool = False
+
+    @property
+    def sureness(self) -> Sureness:
+        """As compiled code reads it."""
+        from duoviz.models.steps import CERTAIN, Sureness
+
+        ends = np.array(sorted(self.ends), np.int64)
+        if self.rule is None:
+            return CERTAIN._replace(ends=ends)
+        return Sureness(np.array([MIDDLES, np.minimum(self.rule.chances[0], MOST)]), self.rule.least, ends)
 
     def chance(self, rank: int, q: float) -> float:
         """That the target writes the draft's token of this rank (from 0) and probability; 1 without a rule."""
@@ -200,12 +219,13 @@ def grow_sequences(
     the k most probable, or sampled the k most likely draws of the target, which meets the same noise. enough: whether
     to end, asked before each batched step. Raises Stopped where `stopped` says so while the new tokens are read.
     """
-    logits, span = timed_prefill(model, new_tokens, stopped=stopped)
+    if plan.at_once and is_compiled(model, plan.sampling):
+        return grow_at_once(model, new_tokens, plan, stopped=stopped)
+    (first,), span = read(model, new_tokens, plan.sampling, MAX_SEQUENCES, plan.fresh, stopped=stopped)
     root = model.length - 1
-    (first,) = choices(model, logits, [root + 1], plan.sampling, MAX_SEQUENCES, plan.fresh)
     best_p = [p for _, p in first.likeliest]
     starts = first_sequences(first, MAX_SEQUENCES if plan.sequences == "dynamic" else plan.sequences, plan)
-    steps, sequences, theta = [ended_now(span)], starts[:1], None
+    steps, sequences, theta = [span], starts[:1], None
     if plan.longest > 1 and not enough() and starts[0].pays(plan):
         theta = threshold(best_p[0], grow(model, sequences, root, steps, plan)[0])
         k = number_of_sequences(best_p, theta, plan.budget) if plan.sequences == "dynamic" else plan.sequences
@@ -214,8 +234,11 @@ def grow_sequences(
             grow_together(model, sequences, root, steps, plan, enough=enough)
         else:
             grow_in_turn(model, sequences, root, steps, plan)
-    candidates = [Candidate(token, p, theta is not None and p > theta) for token, p in first.likeliest]
-    return DraftResult(sequences, candidates, theta, steps)
+    return DraftResult(sequences, candidates_of(first, theta), theta, steps)
+
+
+def candidates_of(first: Choice, theta: float | None) -> list[Candidate]:
+    return [Candidate(token, p, theta is not None and p > theta) for token, p in first.likeliest]
 
 
 class Choice(NamedTuple):
@@ -245,7 +268,7 @@ def choices(
     for row in values:
         columns, total = leading(row, count)
         if not isfinite(total):
-            raise DraftNotFinite("The draft's logits are infinite or NaN: use another draft.")
+            raise DraftNotFinite(NOT_FINITE)
         likeliest.append((columns, np.exp(row[columns] - row[columns[0]] - total)))
     # Not by torch, whose threads would go on to look for work on the cores that the next forward needs.
     if sampling.temperature == 0:
@@ -262,6 +285,74 @@ def choices(
         kept = None if fresh is None else (q[row].numpy(), model.known)
         found.append(Choice(ids_of(drawn.numpy(), model.known), q[row, drawn].tolist(), list(first), kept))
     return found
+
+
+def is_compiled(model: LanguageModel, sampling: Sampling) -> TypeGuard[Copying]:
+    """Whether a draft chooses its tokens in the compiled call that forwards."""
+    return sampling.temperature == 0 and getattr(model, "compiled", False)
+
+
+def step(
+    model: LanguageModel,
+    tokens: Sequence[int],
+    parents: Sequence[int] | None,
+    positions: Sequence[int],
+    sampling: Sampling,
+    count: int,
+    fresh: int | None = None,
+) -> tuple[list[Choice], Span]:
+    """Forward tokens and choose after each (see `choices`), without parents after the last; the span of both."""
+    if is_compiled(model, sampling):
+        start = time.perf_counter()
+        steps = model.best(tokens, parents=parents, count=count)
+        chosen = [chosen_of(*row) for row in zip(steps.best, steps.q, strict=True)]
+        return chosen, Span(start, time.perf_counter(), len(tokens))
+    logits, span = timed_forward(model, tokens, parents=parents, rows=None if parents else [len(tokens) - 1])
+    return choices(model, logits, positions, sampling, count, fresh), ended_now(span)
+
+
+def chosen_of(tokens: np.ndarray, q: np.ndarray) -> Choice:
+    """Raises DraftNotFinite."""
+    if isnan(q[0]):
+        raise DraftNotFinite(NOT_FINITE)
+    first = tokens.tolist(), q.tolist()
+    return Choice(*first, list(zip(*first, strict=True)))
+
+
+def read(
+    model: LanguageModel,
+    tokens: Sequence[int],
+    sampling: Sampling,
+    count: int,
+    fresh: int | None = None,
+    *,
+    stopped: Callable[[], bool],
+) -> tuple[list[Choice], Span]:
+    """Forward what is new in the text and choose after it (see `choices`); the span of both. Raises Stopped."""
+    end = model.length + len(tokens)
+    if len(tokens) <= AT_ONCE:
+        return step(model, tokens, None, [end], sampling, count, fresh)
+    logits, span = timed_prefill(model, tokens, stopped=stopped)
+    return choices(model, logits, [end], sampling, count, fresh), ended_now(span)
+
+
+def grow_at_once(
+    model: Copying, new_tokens: Sequence[int], plan: DraftPlan, *, stopped: Callable[[], bool]
+) -> DraftResult:
+    """`grow_sequences` of one sequence, in one compiled call; a long text is read before it, as fast as that goes."""
+    start, count = time.perf_counter(), len(new_tokens)
+    if count > AT_ONCE:
+        timed_prefill(model, new_tokens[:-1], stopped=stopped)
+        new_tokens = new_tokens[-1:]
+    root = model.length + len(new_tokens) - 1
+    done = model.best(new_tokens, count=MAX_SEQUENCES, most=plan.longest, sureness=plan.sureness)
+    tokens, q, ended = done.path()
+    if isnan(q[-1]):
+        raise DraftNotFinite(NOT_FINITE)
+    steps = [Span(start, ended[0], count), *(Span(*times, 1) for times in pairwise(ended))]
+    sequence = DraftSequence(tokens, q, list(range(root + 1, root + len(tokens))))
+    theta = threshold(*q[:2]) if len(q) > 1 else None
+    return DraftResult([sequence], candidates_of(chosen_of(done.best[0], done.q[0]), theta), theta, steps)
 
 
 def first_sequences(first: Choice, most: int, plan: DraftPlan) -> list[DraftSequence]:
@@ -308,10 +399,10 @@ def grow(
     """
     slot = model.length
     parents = [sequence.slots[-1] if sequence.slots else root for sequence in sequences]
-    logits, span = timed_forward(model, [sequence.tokens[-1] for sequence in sequences], parents=parents)
+    tokens = [sequence.tokens[-1] for sequence in sequences]
     positions = [root + 1 + len(sequence.tokens) for sequence in sequences]
-    chosen = choices(model, logits, positions, plan.sampling, 1, plan.fresh)
-    steps.append(ended_now(span))
+    chosen, span = step(model, tokens, parents, positions, plan.sampling, 1, plan.fresh)
+    steps.append(span)
     for index, (sequence, choice) in enumerate(zip(sequences, chosen, strict=True)):
         sequence.slots.append(slot + index)
         sequence.tokens += choice.tokens

@@ -27,11 +27,11 @@ class PromptLookup(Drafter):
 
     def propose(self, text: Sequence[int], longest: int) -> list[Node]:
         self.ngrams.append(text[len(self.ngrams.tokens) :])
-        length, places = self.ngrams.earlier(text[-self.settings.lookup_ngram :], end=len(text))
+        length, first, last, _ = self.ngrams.earlier(text[-self.settings.lookup_ngram :], end=len(text))
         self.matched = text[len(text) - length :]
         if not length:
             return []
-        place = places[0 if self.settings.lookup_occurrence == "first" else -1]
+        place = first if self.settings.lookup_occurrence == "first" else last
         followed = up_to_end(text[place : place + min(self.settings.lookup_tokens, longest)], self.ends)
         return [Node(token, index - 1, "prompt") for index, token in enumerate(followed)]
 

@@ -77,8 +77,8 @@ class Speculative(Drafter):
 
 def chain_plan(length: int, settings: Settings, number: int, rule: StopRule | None, ends: frozenset[int]) -> DraftPlan:
     """One sequence of at most `length` tokens."""
-    fresh = number if settings.by_rejection else None
-    return DraftPlan(length, (length,) * MAX_SEQUENCES, 1, "batched", length, settings.sampling, fresh, rule, ends)
+    fresh, steps = number if settings.by_rejection else None, (length,) * MAX_SEQUENCES
+    return DraftPlan(length, steps, 1, "batched", length, settings.sampling, fresh, rule, ends, at_once=True)
 
 
 SPECULATIVE = Method(

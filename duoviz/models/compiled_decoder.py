@@ -3,6 +3,7 @@
 import mmap
 from collections.abc import Sequence
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from duoviz.models import kernels
 from duoviz.models.attention import TOGETHER
 from duoviz.models.barrier import MEETING
 from duoviz.models.llama_config import Limits, LlamaConfig, rotary_angles
+from duoviz.models.steps import run_steps
 from duoviz.models.team import BORROWED, NOTHING, team
 from duoviz.models.tiles import PANEL
 from duoviz.models.weights import LayerWeights, Matrix, WeightReader, joined
@@ -54,21 +56,36 @@ class CompiledDecoder:
         workers.run(kernels.run, *arguments)
         return torch.from_numpy(arguments[-1])[:, : self.limits.written]
 
+    def draft(
+        self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, rows: Sequence[int], *asked: NamedTuple
+    ) -> None:
+        """Draft steps without a temperature: asked: Copies, Sureness, Steps (see `steps`). Raises IndexError."""
+        workers = team(self.most_threads(len(ids)))
+        arguments = self.arguments(ids, depths, mask, rows, workers.parts, room=PANEL)
+        workers.run(run_steps, *arguments, self.limits.written, *asked)
+
     def most_threads(self, rows: int) -> int:
         """How many threads pay for a forward of so many rows."""
         return max(1, int(self.size * max(1, rows / A_THREADS_ROWS) / A_THREADS_BYTES))
 
     def arguments(
-        self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, logit_rows: Sequence[int], threads: int
+        self,
+        ids: Sequence[int],
+        depths: Sequence[int],
+        mask: np.ndarray,
+        logit_rows: Sequence[int],
+        threads: int,
+        *,
+        room: int = 0,
     ) -> tuple:
-        """The arguments of `kernels.run`; the last one is the output buffer for logits."""
+        """The arguments of `kernels.run`; the last one is the output buffer for logits, with room for more columns."""
         # What is compiled checks no index.
         if not 0 <= min(ids) <= max(ids) < self.known:
             raise IndexError(f"each id must be from 0 to {self.known - 1:,}")
         if len(logit_rows) > len(ids) or not all(0 <= row < len(ids) for row in logit_rows):
             raise IndexError(f"each logit row must be one of the {len(ids)}, and named once")
         call = kernels.Call(np.array(ids, np.int64), np.array(depths, np.int64), mask, np.array(logit_rows, np.int64))
-        logits = np.empty((len(logit_rows), len(self.weights.head) * PANEL), np.float32)
+        logits = np.empty((len(logit_rows), len(self.weights.head) * PANEL + room), np.float32)
         work, busy = self.buffers(len(ids), threads), BORROWED.get(NOTHING).busy
         return self.weights, self.shape, self.cache, work, call, busy, logits
 

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from duoviz.models.language_model import LanguageModel, as_array, leading
+from duoviz.models.llama import Llama
 from duoviz.models.ngrams import Match, NGrams
+from duoviz.models.steps import CERTAIN, Copies, Steps, Sureness, new_steps
 
 # The model itself reads only the last READS tokens of a long text. The look-up knows all of it, so a draft of two
 # layers guesses nearly as well, and is ready when the target has its second token.
@@ -34,8 +36,18 @@ class Copying:
         self.chain = NGrams(len(self.weights[0]))
         # So many tokens at the start of the chain only the look-up knows.
         self.skipped = 0
+        known = np.arange(self.vocab_size) if model.known is None else model.known.numpy()
+        columns = np.full(known.max() + 1, -1)
+        columns[known] = np.arange(len(known))
+        # See `Copies`.
+        self.columns_of = np.array(weights, float), known if model.known is not None else known[:0], columns
         # What grows after the chain: slot by slot, each with its parent's slot.
         self.grown: list[tuple[int, int]] = []
+        # Whether `best` works. It is compiled here, where no other thread waits for it.
+        self.compiled = isinstance(model, Llama) and model.joinable
+        if self.compiled:
+            self.best([0])
+            self.crop(0)
 
     @property
     def length(self) -> int:
@@ -58,13 +70,46 @@ class Copying:
         start = self.length
         inner = None if parents is None else self.inner(parents)
         logits = self.model.forward(ids, parents=inner, rows=rows)
+        self.enter(ids, parents)
+        ends = [start + row for row in (range(len(ids)) if rows is None else rows)]
+        return self.mix(logits, [self.chain.look_up(self.suffix(slot), end=slot + 1) for slot in ends])
+
+    def enter(self, ids: Sequence[int], parents: Sequence[int] | None) -> None:
+        """Note the tokens of a forward."""
         if parents is None and not self.grown:
             self.chain.append(ids)
         else:
-            after = range(start - 1, start - 1 + len(ids)) if parents is None else parents
+            after = range(self.length - 1, self.length - 1 + len(ids)) if parents is None else parents
             self.grown += zip(ids, after, strict=True)
-        ends = [start + row for row in (range(len(ids)) if rows is None else rows)]
-        return self.mix(logits, [self.chain.look_up(self.suffix(slot), end=slot + 1) for slot in ends])
+
+    def best(
+        self,
+        ids: Sequence[int],
+        *,
+        parents: Sequence[int] | None = None,
+        count: int = 1,
+        most: int = 1,
+        sureness: Sureness = CERTAIN,
+    ) -> Steps:
+        """Draft steps without a temperature, where the draft is `compiled`.
+
+        One forward, and the `count` best tokens after each of its rows, after the last where `parents` is None. Then
+        the path of a single row goes on with its best token while it is sure, for at most so many steps with this one;
+        all but its last token are forwarded.
+        """
+        assert isinstance(self.model, Llama)
+        start, longest, inner = self.length, self.chain.longest, None if parents is None else self.inner(parents)
+        self.enter(ids, parents)
+        rows = range(len(ids)) if parents else [len(ids) - 1]
+        steps = new_steps(len(rows), longest, min(count, self.vocab_size), most)
+        for path, row in zip(steps.paths, rows, strict=True):
+            suffix = self.suffix(start + row)[-longest:]
+            path[longest - len(suffix) : longest] = suffix
+        text = self.chain.array[: len(self.chain.tokens)]
+        self.model.draft(ids, inner, rows, Copies(text, *self.columns_of), sureness, steps)
+        path, last = steps.path()[0][:-1], self.length - 1
+        self.enter(path, range(last, last + len(path)))
+        return steps
 
     def branch(self, slot: int) -> tuple[int, list[int]]:
         """The chain's slot from which the path to a slot grows, -1 for none, and the tokens after it."""

@@ -75,6 +75,16 @@ class Llama:
         logit_rows = range(len(ids)) if rows is None else rows
         return self.decoder.forward(ids, self.slots.depths[start:], self.slots.mask(start), logit_rows)
 
+    def draft(self, ids: Sequence[int], parents: Sequence[int] | None, rows: Sequence[int], *asked) -> None:
+        """Draft steps from a forward on (see `CompiledDecoder.draft`); the tokens of a path take the next slots."""
+        assert isinstance(self.decoder, CompiledDecoder)
+        start, steps = self.length, asked[-1]
+        self.slots.add(len(ids), parents)
+        depths, mask = self.slots.depths[start:], self.slots.mask(start)
+        self.slots.add(len(steps.ended) - 1, None)
+        self.decoder.draft(ids, depths, mask, rows, *asked)
+        self.slots.crop(start + len(ids) + int(steps.made[0]) - 1)
+
     def keep(self, slots: Sequence[int], below: Sequence[int] = ()) -> None:
         first = self.slots.keep(slots, below)
         moves = [(slot, place) for place, slot in enumerate([*slots, *below], first) if slot != place]

@@ -14,8 +14,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from duoviz.models.cache import cache_folder
 
 # What the code is made from: numba itself looks only at the file of the function that is called.
-SOURCES = ("attention.py", "barrier.py", "kernels.py", "machine_code.py", "tiles.py", "vectors.py")
-VERSION = hashlib.sha256(b"".join((Path(__file__).parent / name).read_bytes() for name in SOURCES)).hexdigest()
+SOURCES = ("attention", "barrier", "kernels", "machine_code", "ngrams", "steps", "tiles", "vectors")
+VERSION = hashlib.sha256(b"".join((Path(__file__).parent / f"{name}.py").read_bytes() for name in SOURCES)).hexdigest()
 
 # A function that makes LLVM's code; its type says nothing of how compiled code calls it.
 intrinsic: Any = extending.intrinsic

@@ -1,8 +1,9 @@
 """Where the n-grams of a text stood before, and what followed them."""
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 # How an n-gram was continued before: seen once; the last two times alike; the last two times differently.
 KINDS = ONCE, ALIKE, DIFFER = range(3)
@@ -18,45 +19,37 @@ class Match(NamedTuple):
 
 
 class NGrams:
-    """Where in a chain of tokens each n-gram, of up to `longest` tokens, was followed by another token."""
+    """Where in a chain of tokens each n-gram, of up to `longest` tokens, was followed by another token.
+
+    array: the tokens, int64, and room for more.
+    """
 
     def __init__(self, longest: int):
         self.longest = longest
         self.tokens: list[int] = []
-        self.places: dict[tuple[int, ...], list[int]] = {}
-
-    def grams_before(self, place: int) -> list[tuple[int, ...]]:
-        """The n-grams that end right before a place, n = 1, 2, …"""
-        return [tuple(self.tokens[place - n : place]) for n in range(1, min(self.longest, place) + 1)]
+        self.array = np.empty(0, np.int64)
 
     def append(self, tokens: Sequence[int]) -> None:
-        for token in tokens:
-            place = len(self.tokens)
-            self.tokens.append(token)
-            for gram in self.grams_before(place):
-                self.places.setdefault(gram, []).append(place)
+        start = len(self.tokens)
+        self.tokens += tokens
+        if len(self.tokens) > len(self.array):
+            self.array = np.resize(self.array, 2 * len(self.tokens))
+        self.array[start : len(self.tokens)] = tokens
 
     def crop(self, length: int) -> None:
-        for place in range(len(self.tokens) - 1, length - 1, -1):
-            for gram in self.grams_before(place):
-                self.places[gram].pop()
         del self.tokens[length:]
 
-    def earlier(self, suffix: Sequence[int], *, end: int) -> tuple[int, list[int]]:
-        """The length of the longest end of `suffix` that was followed by a token, 0 without any, and the places of
-        those tokens, ascending. Places from `end` on do not count.
-        """
-        for n in range(min(self.longest, len(suffix)), 0, -1):
-            places = self.places.get(tuple(suffix[-n:]))
-            if places and places[0] < end:
-                return n, places[: bisect_left(places, end)]
-        return 0, []
+    def earlier(self, suffix: Sequence[int], *, end: int) -> tuple[int, int, int, int]:
+        """See `vectors.earlier`, of the longest end of `suffix`; places from `end` on do not count."""
+        from duoviz.models.vectors import earlier
+
+        return earlier(self.array[: min(end, len(self.tokens))], np.array(suffix[-self.longest :], np.int64))
 
     def look_up(self, suffix: Sequence[int], *, end: int) -> Match | None:
         """What followed the longest known end of `suffix` the last time; None where nothing is known."""
-        n, places = self.earlier(suffix, end=end)
-        if not n:
+        length, _, last, before = self.earlier(suffix, end=end)
+        if not length:
             return None
-        token, *before = (self.tokens[place] for place in places[:-3:-1])
-        kind = ONCE if not before else ALIKE if before == [token] else DIFFER
-        return Match(n, token, places[-1], kind)
+        token = self.tokens[last]
+        kind = ONCE if before < 0 else ALIKE if self.tokens[before] == token else DIFFER
+        return Match(length, token, last, kind)

@@ -94,3 +94,24 @@ def leaders(logits, count, scale):
                         place -= 1
                     columns[place] = column
     return columns, np.log(total)
+
+
+@compiled
+def earlier(text, path):
+    """Where the longest end of `path` that was followed by a token stood before in the text, both int64.
+
+    Returns its length, 0 without any, and the places of the first, the last and the last but one token that followed,
+    -1 where there is none.
+    """
+    longest, first, last, before = 0, -1, -1, -1
+    for place in range(len(text) - 1, 0, -1):
+        length = 0
+        while length < min(place, len(path)) and text[place - 1 - length] == path[len(path) - 1 - length]:
+            length += 1
+        if length > longest:
+            longest, last, before = length, place, -1
+        elif length and length == longest and before < 0:
+            before = place
+        if length and length == longest:
+            first = place
+    return longest, first, last, before

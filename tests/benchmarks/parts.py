@@ -21,6 +21,7 @@ from duoviz.decoding.duotree.drafter import DuoTree
 from duoviz.decoding.sampling import TargetDraws
 from duoviz.decoding.speculative import Speculative
 from duoviz.decoding.worker.process import ProcessDraft
+from duoviz.models.copying import Copying
 from duoviz.models.team import Team
 from duoviz.trace.record import Recorder
 from tests.benchmarks.harness import arguments, machine, questions
@@ -28,8 +29,7 @@ from tests.benchmarks.harness import arguments, machine, questions
 # A part's functions; those of a draft's step come first.
 PARTS: dict[str, list[tuple[object, str]]] = {
     "draft pass": [],
-    "around it": [(draft_side, "timed_forward"), (draft_side, "timed_prefill"), (drafting, "timed_forward"),
-                  (drafting, "timed_prefill")],
+    "around it": [(Copying, "best"), (drafting, "timed_forward"), (drafting, "timed_prefill")],
     "choosing": [(drafting, "grow_sequences"), (draft_side.DraftSide, "grow")],
     "target pass": [(loop, "timed_forward")],
     "waiting": [(ProcessDraft, "result"), (ProcessDraft, "part")],

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import cast
 
-from duoviz.decoding.drafting import choices, ended_now
+from duoviz.decoding.drafting import read, step
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
-from duoviz.decoding.forward import timed_forward, timed_prefill
 from duoviz.decoding.worker.protocol import DraftState
 from duoviz.models.language_model import LanguageModel
 
@@ -49,20 +49,18 @@ class DraftSide:
 
         number: of the step in its iteration. Raises Stopped.
         """
-        tree, position = self.tree, len(self.tree.text)
+        tree, position, sampling = self.tree, len(self.tree.text), self.config.sampling
+        count = self.config.children if self.config.trees else 1
         expanded = tree.waiting()[:width]
         if not tree.expanded:
-            logits, span = timed_prefill(self.model, tree.text[self.model.length :], stopped=stopped)
+            chosen, span = read(self.model, tree.text[self.model.length :], sampling, count, stopped=stopped)
         else:
             nodes = [tree.nodes[index] for index in expanded]
-            parents = [tree.nodes[node.parent].slot if node.parent >= 0 else position - 1 for node in nodes]
+            tokens, positions = [node.token for node in nodes], [position + node.depth for node in nodes]
+            slots = [tree.nodes[node.parent].slot if node.parent >= 0 else position - 1 for node in nodes]
             for slot, node in enumerate(nodes, self.model.length):
                 node.slot = slot
-            logits, span = timed_forward(self.model, [node.token for node in nodes], parents=parents)
-        positions = [position + (tree.nodes[index].depth if index >= 0 else 0) for index in expanded]
-        count = self.config.children if self.config.trees else 1
-        chosen = choices(self.model, logits, positions, self.config.sampling, count)
-        span = ended_now(span)
+            chosen, span = step(self.model, tokens, cast("list[int]", slots), positions, sampling, count)
         children = []
         for index, choice in zip(expanded, chosen, strict=True):
             tree.expand(index, choice.tokens, choice.q, step=number)
