@@ -92,29 +92,18 @@ def open_datastore(folder: Path, pair: Pair) -> Datastore:
         tokens, suffixes = (
             np.asarray(np.lib.format.open_memmap(folder / name, mode="r")) for name in (TOKENS, SUFFIXES)
         )
-        datastore = Datastore(tokens, suffixes, header["vocabulary"])
-        if not is_intact(datastore, header):
+        vocabulary, positions = header["vocabulary"], header["tokens"] + header["sequences"]
+        types = tokens.dtype == token_type(vocabulary) and suffixes.dtype == np.uint32
+        if header["format"] != FORMAT or not types or not tokens.shape == suffixes.shape == (positions,):
             raise ValueError("it is damaged or has another version")
-        foreign = header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab())
-        if foreign or datastore.vocabulary > pair.target.vocab_size:
+        if header["tokenizer"] != fingerprint(pair.tokenizer.get_vocab()) or vocabulary > pair.target.vocab_size:
             raise ValueError(f"it does not have the tokenizer of {pair.target.label}")
     except Exception as error:  # a damaged file fails in the parsers of json and of numpy, with errors of their own
         raise UserError(
             f"The datastore in {folder} cannot be used ({first_line(error)}): build "
             f"one with `python -m duoviz datastore build FILE… --out DIR --pair {shlex.quote(pair.name)}`."
         ) from error
-    return datastore
-
-
-def is_intact(datastore: Datastore, header: dict) -> bool:
-    """Whether the arrays are what the header says."""
-    shape = (header["tokens"] + header["sequences"],)
-    return (
-        header["format"] == FORMAT
-        and datastore.tokens.shape == datastore.suffixes.shape == shape
-        and datastore.tokens.dtype == token_type(datastore.vocabulary)
-        and datastore.suffixes.dtype == np.uint32
-    )
+    return Datastore(tokens, suffixes, vocabulary)
 
 
 def build_datastore(

@@ -24,6 +24,11 @@ PLAN = DraftPlan(5, (5,) * 8, 2, "batched", 5)
 REQUEST = DraftRequest(None, 0, (5, 9, 3), PLAN)
 
 
+def answer_of(draft, request):
+    draft.submit(request)
+    return draft.result()
+
+
 @pytest.fixture(params=[pytest.param(ProcessDraft, marks=pytest.mark.thorough), ThreadDraft], scope="module")
 def draft(request):
     worker = request.param(load, CORES)
@@ -35,9 +40,7 @@ def draft(request):
 def test_answers_as_in_the_callers_thread(draft):
     inline = InlineDraft(load())
     for request in (REQUEST, DraftRequest(1, 3, (4,), PLAN, kept=2), DraftRequest(None, 5, (6, 7), PLAN)):
-        draft.submit(request)
-        inline.submit(request)
-        ours, theirs = draft.result(), inline.result()
+        ours, theirs = (answer_of(each, request) for each in (draft, inline))
         assert [(s.tokens, s.slots) for s in ours.sequences] == [(s.tokens, s.slots) for s in theirs.sequences]
         assert [step.tokens for step in ours.steps] == [step.tokens for step in theirs.steps]
 
@@ -65,8 +68,7 @@ def test_a_draft_shows_whether_it_works():
 
 def test_an_earlier_answer_is_dropped(draft):
     draft.submit(REQUEST)
-    draft.submit(MeasureRequest(context=4, seconds=0.0))
-    assert set(draft.result()) == set(range(1, 9))
+    assert set(answer_of(draft, MeasureRequest(context=4, seconds=0.0))) == set(range(1, 9))
     assert not draft.ready()
 
 
@@ -76,8 +78,7 @@ def test_a_draft_answers_with_what_it_has_where_that_is_enough(draft):
     draft.enough()
     (sequence,) = draft.result().sequences
     assert len(sequence.tokens) < 400
-    draft.submit(DraftRequest(0, 3, (4,), PLAN, kept=len(sequence.slots)))
-    assert draft.result().sequences
+    assert answer_of(draft, DraftRequest(0, 3, (4,), PLAN, kept=len(sequence.slots))).sequences
 
 
 @pytest.mark.thorough
@@ -97,16 +98,13 @@ def test_the_process_wakes_on_its_own_core_and_may_go_on_with_one_of_the_targets
 
 def test_measuring_is_broken_off_where_another_request_waits(draft):
     draft.submit(MeasureRequest(context=4, seconds=1e9))
-    draft.submit(REQUEST)
-    assert draft.result().sequences
+    assert answer_of(draft, REQUEST).sequences
 
 
 def test_an_error_is_reported_and_the_worker_goes_on(draft):
-    draft.submit(DraftRequest(None, 99, (5,), PLAN))
     with pytest.raises(DraftDied, match="cannot crop"):
-        draft.result()
-    draft.submit(REQUEST)
-    assert draft.result().sequences
+        answer_of(draft, DraftRequest(None, 99, (5,), PLAN))
+    assert answer_of(draft, REQUEST).sequences
 
 
 def test_a_draft_that_stopped_after_its_answer_has_answered(draft, monkeypatch):
@@ -144,6 +142,5 @@ def test_a_process_needs_no_main_module(source, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "__main__", main)
     with forking():
         worker = ProcessDraft(load, CORES)
-    worker.submit(REQUEST)
-    assert worker.result().sequences and sys.modules["__main__"] is main
+    assert answer_of(worker, REQUEST).sequences and sys.modules["__main__"] is main
     worker.close()

@@ -1,15 +1,20 @@
 """What a visitor does, in Firefox and in WebKit: what Chromium's tests show in detail."""
 
+import json
+
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from duoviz.adapters.builder import Drafted
+from duoviz.decoding.method import DRAFT
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.app import LESSONS
 from duoviz.web.lessons.course import read_course
+from duoviz.web.replay import replay_page
+from tests.adapters.test_builder import builder
 from tests.e2e.browsers import BROWSERS, Visitor
 from tests.e2e.pages import serving
 from tests.e2e.test_frame import HUB
-from tests.e2e.visualizer.test_replay import replay_without_times
 
 LIVE = "#visualizer .dv"
 
@@ -182,11 +187,15 @@ def larger_letters(visitor, url):
 
 
 def replay(visitor, url):
-    file = visitor.folder / "replay.html"
-    file.write_text(replay_without_times(), encoding="utf-8")
+    """Of a run of which neither times nor probabilities are known."""
+    made, file = builder(proposer=DRAFT, draft={"name": "small"}), visitor.folder / "replay.html"
+    made.add([1])
+    made.add([2, 3], drafted=[Drafted(id=2), Drafted(id=7), Drafted(id=8, parent=-1)], accepted=1)
+    made.add([5], drafted=[Drafted(id=6)])
+    file.write_text(replay_page(json.dumps(made.trace())), encoding="utf-8")
     visitor.driver.get(file.as_uri())
     visitor.is_at(".dv", state="done")
-    visitor.reads("body", "mine, drafts, recorded on")
+    visitor.reads("body", "mine, beam, recorded on")
     assert not visitor.run("return /Timeline|tokens\\/s|NaN/.test(document.body.innerText)")
 
 

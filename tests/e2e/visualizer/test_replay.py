@@ -6,11 +6,8 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
-from duoviz.adapters.builder import Drafted, TraceBuilder
-from duoviz.decoding.method import DRAFT
 from duoviz.web.replay import replay_frame, replay_page
 from tests.e2e.pages import download, fits, is_at, move_to, show, shown, text_of
-from tests.tiny import DigitTokenizer
 from tests.web.front.runs import TRACES
 
 HOSTILE = [
@@ -92,15 +89,3 @@ def test_a_notebooks_frame_replays_the_run_and_reaches_nothing_outside(new_page,
     assert inside.evaluate("document.documentElement.scrollHeight <= innerHeight")
     assert inside.evaluate("(() => { try { return parent.document.title } catch { return 'refused' } })()") == "refused"
     assert set(requests) <= {file.as_uri(), "about:srcdoc"}
-
-
-def replay_without_times():
-    """The replay of a run of which neither times nor probabilities are known."""
-    made = TraceBuilder(
-        engine="mine", method="drafts", tokenizer=DigitTokenizer(), prompt="hi", prompt_ids=[4], max_new_tokens=9,
-        target={"name": "large"}, draft={"name": "small"}, proposer=DRAFT,
-    )  # fmt: skip
-    made.add([1])
-    made.add([2, 3], drafted=[Drafted(id=2), Drafted(id=7), Drafted(id=8, parent=-1)], accepted=1)
-    made.add([5], drafted=[Drafted(id=6)])
-    return replay_page(json.dumps(made.trace()))

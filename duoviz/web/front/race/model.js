@@ -98,36 +98,35 @@ function letIn(race) {
   for (const event of events) hearLane(race, event);
 }
 
-export function applyRaceEvent(race, event) {
-  if (event.type === "reset") {
-    Object.assign(race, { phase: "waiting", message: "", playing: false, next: null });
-  } else if (event.type === "status") {
-    race.message = event.text;
-  } else if (event.type === "lanes") {
+const CHANGES = {
+  reset: (race) => Object.assign(race, { phase: "waiting", message: "", playing: false, next: null }),
+  status: (race, { text }) => { race.message = text; },
+  lanes(race, event) {
     if (race.lanes.length && !event.recorded) Object.assign(race, { next: [event], message: ALONE });
     else begin(race, event);
-  } else if (event.type === "lane" && race.next) {
+  },
+  lane(race, event) {
+    if (!race.next) return hearLane(race, event);
     race.next.push(event);
     if (event.event.type === "iteration") letIn(race);
-  } else if (event.type === "lane") {
-    hearLane(race, event);
-  } else if (event.type === "end" && event.result) {
+  },
+  end(race, { result, speed }) {
+    if (!result) return Object.assign(race, { phase: "done", message: "Stopped.", next: null });
     letIn(race);
-    finish(race, event.result);
-    race.speed = event.speed ?? race.speed;
-  } else if (event.type === "end") {
-    Object.assign(race, { phase: "done", message: "Stopped.", next: null });
-  } else if (event.type === "error") {
-    Object.assign(race, { phase: "error", message: event.message, next: null, clock: race.phase === "running" ? endOf(race) : race.clock });
-  } else if (event.type === "clock") {
-    Object.assign(race, { playing: false, clock: event.clock, speed: event.speed });
-  } else if (event.type === "connection" && event.lost) {
+    finish(race, result);
+    race.speed = speed ?? race.speed;
+  },
+  error: (race, { message }) => (
+    Object.assign(race, { phase: "error", message, next: null, clock: race.phase === "running" ? endOf(race) : race.clock })),
+  clock: (race, { clock, speed }) => Object.assign(race, { playing: false, clock, speed }),
+  connection(race, { lost }) {
     const kept = race.phase === "running" ? "; the earlier part is kept" : "";
-    Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
-  } else if (event.type === "connection") {
-    race.message = race.before;
-  }
-}
+    if (lost) Object.assign(race, { before: race.message, message: `The connection to the server was lost${kept}.` });
+    else race.message = race.before;
+  },
+};
+
+export const applyRaceEvent = (race, event) => CHANGES[event.type]?.(race, event);
 
 export const showOwn = (race) => Object.assign(race, race.own, { epoch: race.epoch + 1, playing: false });
 
