@@ -50,7 +50,7 @@ export function start({ element, props, methods }) {
     if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
     const [asked, shownNow] = [method, shown.state.header.method].map((each) => aboutOf({ method: each }).title);
     const more = asked === shownNow ? "" : ` Press Generate to run ${asked}.`;
-    receiver.send({ type: "status", text: `Shown: your run of ${shownNow}.${more}` });
+    receiver.send({ type: "status", text: `Shown: a run of ${shownNow}.${more}` });
   };
   const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
   page.opening = { ...opening, of };

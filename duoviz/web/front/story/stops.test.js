@@ -48,8 +48,9 @@ test("one beginning where the draft was sure, several where it was not, and θ b
   }
 });
 
-test("the race has both runs' measured speeds, and says whether one is faster", () => {
-  const { race, cheap } = byKind(stopsOf(TOLD, ALONE));
+test("the race has both runs' measured speeds and what was measured otherwise, and says whether one is faster", () => {
+  const { race, cheap } = byKind(stopsOf(TOLD, ALONE, "Over many prompts 1.41."));
+  assert.equal(race.average, "Over many prompts 1.41.");
   assert.deepEqual(race.sides.map(({ tokens, passes }) => [tokens.length, passes]),
     [TOLD, ALONE].map(({ iterations }) => [ALONE.iterations.length, iterations.length]));
   const costs = TOLD.header.calibration.target.filter(([rows]) => [1, 8].includes(rows)).map(([, seconds]) => seconds);
