@@ -175,6 +175,8 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     bars = page.locator(f'.ll-bars tr[data-method="{line["method"]}"] .ll-bar-value').all_inner_texts()
     values = [line["here"][task]["phi"], *(line["paper"][model].get(task) for model in speeds["papers"])]
     assert bars == [f"{value:.2f}" for value in values if value is not None]
+    expect(page.locator(".ll-hardware tbody tr")).to_have_count(5)
+    expect(page.locator(".ll-hardware tr").last).to_contain_text("2.61")
     for part in (".ll-pays", ".ll-speeds"):
         box = page.locator(part).bounding_box()
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, (part, box)

@@ -230,8 +230,16 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.
-export function createMap({ pays, speeds }, chosen) {
+// rows: where, the target, draft steps per pass, and φ of both.
+function hardwareTable(rows) {
+  const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
+  return el("table", { class: "ll-hardware" }, el("caption", {}, "By hardware, and in the paper"),
+    el("thead", {}, cells("th", ["", "Target", "Draft steps per pass", "DuoDecoding φ", "SpS φ"])),
+    el("tbody", {}, ...rows.map((row) => cells("td", row))));
+}
+
+// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the reader chose before, or now.
+export function createMap({ pays, speeds, elsewhere }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
   const move = (change) => {
     chosen.place = onMap(change(place()), pays);
@@ -259,5 +267,6 @@ export function createMap({ pays, speeds }, chosen) {
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE));
+    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE),
+    ...(elsewhere.length ? [hardwareTable(elsewhere)] : []));
 }

@@ -29,17 +29,8 @@ export function longestBar({ papers, lines }, task) {
 export const stripes = (lines) => (
   lines.map(({ colour }, place) => `${colour} ${(100 * place) / lines.length}% ${(100 * (place + 1)) / lines.length}%`).join());
 
-// rows: where, the target, draft steps per pass, and φ of both.
-function hardwareTable(rows) {
-  const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
-  return el("table", { class: "ll-hardware" }, el("caption", {}, "The same on other hardware, and in the paper"),
-    el("thead", {}, cells("th", ["", "Target", "Draft steps per pass", "DuoDecoding φ", "SpS φ"])),
-    el("tbody", {}, ...rows.map((row) => cells("td", row))));
-}
-
-// speeds: as `speed_bars` in duoviz/lab/tables.py gives them; elsewhere: see `hardwareTable`; chosen: what the reader
-// chose before, and chooses now.
-function createBars({ speeds: { tasks, papers, base, lines, fastest }, elsewhere }, chosen) {
+// speeds: as `speed_bars` in duoviz/lab/tables.py gives them; chosen: what the reader chose before, and chooses now.
+function createBars({ tasks, papers, base, lines, fastest }, chosen) {
   const body = el("tbody");
   const choice = el("select", { class: "ll-select", "aria-label": "Task" }, ...tasks.map((task) => el("option", { value: task }, task)));
   const note = el("p", { class: "ll-note" });
@@ -61,7 +52,7 @@ function createBars({ speeds: { tasks, papers, base, lines, fastest }, elsewhere
   return el("section", { class: "ll-speeds", "aria-label": "Table 1: how much faster" },
     el("div", { class: "ll-head" }, el("h3", {}, "Table 1: how much faster?"), choice),
     el("ul", { class: "ll-keys" }, key("here", "measured here"), ...papers.map((model, place) => key(`paper-${place}`, `the paper, ${model}`))),
-    el("table", { class: "ll-bars" }, body), note, ...(elsewhere.length ? [hardwareTable(elsewhere)] : []));
+    el("table", { class: "ll-bars" }, body), note);
 }
 
 // parts: [{name, title, picture}], of which the pictures are ours; open: told the name, or "" where all are closed.
@@ -92,7 +83,7 @@ export function mountResults(root, open, chosen) {
     const isOther = text !== told;
     told = text;
     if (isOther) {
-      top.replaceChildren(...(overview ? [createBars(overview, chosen), createMap(overview, chosen)] : []));
+      top.replaceChildren(...(overview ? [createBars(overview.speeds, chosen), createMap(overview, chosen)] : []));
     }
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
