@@ -238,7 +238,8 @@ function hardwareTable(rows) {
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
 }
 
-// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the reader chose before, or now.
+// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the
+// reader chose before, or now.
 export function createMap({ pays, speeds, elsewhere }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
   const move = (change) => {

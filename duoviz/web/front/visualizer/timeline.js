@@ -1,6 +1,6 @@
 // The timeline: two lanes on one clock, what part of it is in view, and moving that by pointer and keys.
 
-import { el, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
+import { el, isPresented, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { onKeys } from "./keys.js";
 import { modelWords } from "./origin.js";
 import { isPaced } from "./player.js";
@@ -9,7 +9,7 @@ import { clip, count, duration, percent, visible } from "./words.js";
 
 const MIN_BAR_PX = 3;
 const MIN_SYNC_PX = 8;
-const TICK_SIGN = 8;
+const [TICK_SIGN, PRESENTED_SIGN] = [8, 14];
 
 // In a narrow lane there is no room for the models' names.
 const NAMES_FROM = 700;
@@ -61,7 +61,7 @@ function axisNodes(view, toX, y) {
   for (let n = Math.max(0, Math.ceil(view.start / step)); n * step < view.end; n++) {
     const [x, label] = [toX(n * step), tickLabel(n * step, view.end)];
     nodes.push(svg("line", { class: "dv-tick", x1: x, x2: x, y1: y, y2: y + 4 }));
-    if (x + TICK_SIGN * label.length < toX.width) nodes.push(svg("text", { class: "dv-axis", x: x + 3, y: y + 13 }, label));
+    if (x + (isPresented() ? PRESENTED_SIGN : TICK_SIGN) * label.length < toX.width) nodes.push(svg("text", { class: "dv-axis", x: x + 3, y: y + 13 }, label));
   }
   return nodes;
 }

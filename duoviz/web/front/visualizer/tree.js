@@ -57,7 +57,7 @@ const [ROWS, HALF, CAPTION_SIGN, KEY_SCROLL] = [26, 13, 9, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const [LEAST_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 0.8, 480];
+const [LEAST_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 0.95, 480];
 const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
