@@ -26,7 +26,7 @@ def near(model, noise=0.05):
     return other
 
 
-PAIRS = {make.__name__: (make().eval(), near(make().eval())) for make in (llama, neox)}
+PAIRS = {name: (make().eval(), near(make().eval())) for name, make in (("llama", llama), ("neox", neox))}
 DRAFTS = {
     "assisted": lambda draft: {"assistant_model": draft},
     "prompt lookup": lambda draft: {"prompt_lookup_num_tokens": 4},

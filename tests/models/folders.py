@@ -1,6 +1,7 @@
 """Folders of tiny models, as a download leaves them, and pairs of two of them that can decode."""
 
 import json
+from functools import partial
 
 import torch
 import transformers as hf
@@ -16,7 +17,9 @@ from tests.tiny import give_costs, tiny_engine, traced
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and saw the cat", "rivers flow into the sea", "sun and rain"]
 TEMPLATE = "{% for message in messages %}user {{ message['content'] }} {% endfor %}"
-SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, initializer_range=0.3)
+SHAPE = dict(hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+             max_position_embeddings=256)  # fmt: skip
+SHORT = dict(n_layer=2, n_head=4)
 
 
 def tokenizer(*, words=50, template=TEMPLATE):
@@ -29,21 +32,16 @@ def tokenizer(*, words=50, template=TEMPLATE):
     return made
 
 
-def llama(seed=0, tokens=60, context=256):
+def model(config, seed=0, **shape):
+    """A model of a kind of config, with random weights."""
     torch.manual_seed(seed)
-    shape = SHAPE | dict(num_key_value_heads=2, max_position_embeddings=context)
-    return hf.LlamaForCausalLM(hf.LlamaConfig(vocab_size=tokens, **shape))
+    return hf.AutoModelForCausalLM.from_config(config(**dict(vocab_size=60, initializer_range=0.3) | shape))
 
 
-def neox(seed=0, tokens=60):
-    torch.manual_seed(seed)
-    return hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(vocab_size=tokens, **SHAPE, max_position_embeddings=256))
-
-
-def bloom():
-    torch.manual_seed(0)
-    config = hf.BloomConfig(vocab_size=60, hidden_size=64, n_layer=2, n_head=4, initializer_range=0.3)
-    return hf.BloomForCausalLM(config)
+llama = partial(model, hf.LlamaConfig, **SHAPE, num_key_value_heads=2)
+neox = partial(model, hf.GPTNeoXConfig, **SHAPE)
+bloom = partial(model, hf.BloomConfig, hidden_size=64, **SHORT)
+gpt2 = partial(model, hf.GPT2Config, n_embd=64, n_positions=256, **SHORT)
 
 
 def folder(path, model, made=None):

@@ -3,29 +3,19 @@
 import json
 import os
 import shutil
+from functools import partial
 
 import pytest
 import torch
-import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from duoviz.errors import UserError
 from duoviz.models.files import look_into
 from duoviz.models.load import load_pair
-from tests.models.folders import SHAPE, TEXT, folder, llama, loaded, neox, ready, set_config, texts, tokenizer
+from tests.models.folders import TEXT, folder, gpt2, llama, loaded, neox, ready, set_config, texts, tokenizer
 
-TIED = SHAPE | dict(vocab_size=60, num_key_value_heads=2, max_position_embeddings=256, tie_word_embeddings=True)
-ARCHITECTURES = {
-    "llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**TIED)),
-    "gpt2": lambda: hf.GPT2LMHeadModel(hf.GPT2Config(vocab_size=60, n_embd=64, n_layer=2, n_head=4, n_positions=256)),
-    "neox": neox,
-}
+ARCHITECTURES = {"llama": partial(llama, tie_word_embeddings=True), "gpt2": gpt2, "neox": neox}
 INDEX, WEIGHTS = "model.safetensors.index.json", "model.safetensors"
-
-
-def made(path, architecture):
-    torch.manual_seed(0)
-    return folder(path, ARCHITECTURES[architecture]())
 
 
 def changed(**changes):
@@ -122,7 +112,7 @@ NO_DAMAGE = {
 @pytest.mark.parametrize("architecture", ["llama", "gpt2"])
 @pytest.mark.parametrize("change", NO_DAMAGE)
 def test_what_is_no_damage_changes_no_logits(change, architecture, tmp_path):
-    base = made(tmp_path / "base", architecture)
+    base = folder(tmp_path / "base", ARCHITECTURES[architecture]())
     NO_DAMAGE[change](other := shutil.copytree(base, tmp_path / "changed"))
     for precision in ("float32", "bfloat16"):
         one, same = (loaded(model, precision).forward([3, 14, 15]) for model in (base, other))
@@ -137,7 +127,6 @@ def test_an_added_token_that_the_weights_lack_matters_only_in_a_prompt(architect
         each.add_tokens([f"<{place}>" for place in range(60 - len(each))])
     padded.add_special_tokens({"pad_token": "[PAD]"})
     assert padded.convert_tokens_to_ids("[PAD]") == 60
-    torch.manual_seed(0)
     model = ARCHITECTURES[architecture]()
     plain, more = folder(tmp_path / "plain", model, own), folder(tmp_path / "more", model, padded)
     expected = texts(ready(load_pair(f"{plain} + {plain}")), TEXT[0])

@@ -27,10 +27,10 @@ from tests.tiny import traced
     "make_target, make_draft, precision",
     [
         (llama, partial(llama, 1), "int8"),
-        (llama, partial(llama, 1, tokens=90), "int8"),
-        (partial(llama, tokens=64), partial(llama, 1), "int8"),
+        (llama, partial(llama, 1, vocab_size=90), "int8"),
+        (partial(llama, vocab_size=64), partial(llama, 1), "int8"),
         (neox, partial(neox, 0), "float32"),
-        (llama, partial(neox, 1, tokens=90), "float32"),
+        (llama, partial(neox, 1, vocab_size=90), "float32"),
         (bloom, bloom, "float32"),
     ],
     ids=["llama", "the draft knows more ids", "the draft knows fewer ids", "transformers", "mixed", "chains only"],
@@ -61,7 +61,8 @@ def test_a_draft_can_be_loaded_before_the_target_and_copies_where_its_config_say
 @pytest.mark.parametrize("contexts", [(256, 24), (24, 256)])
 def test_the_shorter_context_is_that_of_both(contexts, tmp_path):
     target, draft = (
-        folder(tmp_path / name, llama(context=context)) for name, context in zip("ab", contexts, strict=True)
+        folder(tmp_path / name, llama(max_position_embeddings=context))
+        for name, context in zip("ab", contexts, strict=True)
     )
     pair = replace(load_pair(f"{target} + {draft}"), eos=frozenset())
     engine = ready(pair)

@@ -37,7 +37,7 @@ def test_drafts_that_were_trained_here_want_the_embedded_tokenizer(two, tmp_path
 
 
 def test_a_tokenizer_with_more_ids_than_the_weights(tmp_path):
-    base = folder(tmp_path / "base", llama(tokens=30))
+    base = folder(tmp_path / "base", llama(vocab_size=30))
     with pytest.raises(UserError, match="has the id 49, and they have 30 tokens"):
         load_pair(f"{base} + {base}")
 
