@@ -1,5 +1,6 @@
 """What the Lab is asked on a tiny pair, and how long it may take."""
 
+import json
 import time
 
 from duoviz.decoding.forward import Stopped
@@ -16,6 +17,13 @@ QUESTIONS = [
     {"question_id": 8, "category": "qa", "turns": []},
 ]
 TOKENS = 12
+
+
+def written(folder, questions=QUESTIONS):
+    """A file of these questions."""
+    file = folder / "question.jsonl"
+    file.write_text("".join(json.dumps(question) + "\n" for question in questions))
+    return file
 
 
 def hold_after(count, monkeypatch):

@@ -1,23 +1,19 @@
 """A whole run of the Lab on a tiny pair."""
 
-import json
-
 import pytest
 
 from duoviz.lab.bench import bench
 from duoviz.lab.plan import make_plan
 from duoviz.lab.report import write_report
 from duoviz.lab.results import opened
-from tests.lab.asked import QUESTIONS, TOKENS
+from tests.lab.asked import TOKENS, written
 from tests.tiny import tiny_engine
 
 
 @pytest.fixture(scope="session")
 def questions(tmp_path_factory):
     """A file of questions, of which 7 is longer than the tiny model's context and 8 is empty."""
-    file = tmp_path_factory.mktemp("questions") / "question.jsonl"
-    file.write_text("".join(json.dumps(question) + "\n" for question in QUESTIONS))
-    return file
+    return written(tmp_path_factory.mktemp("questions"))
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from duoviz.web.pages import results as page
 from duoviz.web.pages.results import take_in
 from duoviz.web.results_store import available, folder_named, keep_loaded, loaded_folder, own_folder
 from duoviz.workers.tasks import Measurement
-from tests.lab.asked import QUESTIONS, hold_after
+from tests.lab.asked import QUESTIONS, hold_after, written
 from tests.web.visits import events_of, start, started, visitor
 
 
@@ -27,12 +27,6 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(results_store, "RECORDED", tmp_path / "recorded")
     results_store.made.cache_clear()
     (tmp_path / "recorded").mkdir()
-
-
-def written(folder, questions=QUESTIONS):
-    file = folder / "question.jsonl"
-    file.write_text("".join(json.dumps(question) + "\n" for question in questions))
-    return file
 
 
 @pytest.fixture
