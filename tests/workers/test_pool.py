@@ -110,10 +110,13 @@ def test_a_comparison_waits_for_its_machine_and_has_it_to_itself(make):
     pool, begun = make("here", "here", "there")
     runs = [run_of() for _ in range(3)]
     running(pool, *runs)
-    alone, after = submitted(pool, comparison(), run_of())
+    stopped, alone, after = submitted(pool, comparison(), comparison(), run_of())
     here = [slot.worker for slot in pool.slots if slot.machine == "here"]
     here[0].released.set()
-    wait_until(lambda: alone.taken)
+    wait_until(lambda: stopped.taken)
+    # One that is stopped while it waits lets others go on.
+    stopped.stop.set()
+    wait_until(lambda: stopped.future.done() and alone.taken)
     settled()
     # The other worker of this machine still works, and takes nothing more; another machine goes on.
     assert not alone.begun and not after.taken
@@ -142,16 +145,6 @@ def test_a_run_that_measures_before_it_goes_on_is_alone_before_a_comparison_that
     slot.worker.events = [{"type": "measured"}]
     slot.worker.released.set()
     wait_until(lambda: alone.begun)
-
-
-def test_a_comparison_that_is_stopped_while_it_waits_lets_others_go_on(make):
-    pool, _ = make("here", "here")
-    running(pool, run_of())
-    alone, after = submitted(pool, comparison(), run_of())
-    wait_until(lambda: alone.taken)
-    alone.stop.set()
-    alone.future.result(timeout=20)
-    wait_until(lambda: after.begun)
 
 
 def test_first_costs_are_measured_alone_one_worker_after_another(make):
