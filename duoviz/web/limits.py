@@ -92,13 +92,13 @@ def whole_number(variable: str, usual: int) -> int:
     return number
 
 
-def make_way(limits: Callable[[], Limits], *, places: bool = True) -> list[str]:
-    """Change the variables of this process that cannot be kept, before `limits` is asked; a sentence about each.
+def make_way(*, places: bool = True) -> list[str]:
+    """Change the variables of this process that cannot be kept; a sentence about each.
 
     places: whether the number of places is that of this machine's environment.
     """
     checks: dict[str, Callable[[], object]] = {name: partial(whole_number, name, 1) for name in BOUNDS}
-    checks |= {"DUOVIZ_CACHE": check_cache, "DUOVIZ_PAIR": lambda: limits().check_pair(os.environ["DUOVIZ_PAIR"])}
+    checks |= {"DUOVIZ_CACHE": check_cache, "DUOVIZ_PAIR": lambda: limits_here().check_pair(os.environ["DUOVIZ_PAIR"])}
     if places:
         checks["DUOVIZ_PLACES"] = lambda: number_of_workers(None, len(available_cores()))
     return [note for name, check in checks.items() if (note := kept_or_changed(name, check))]

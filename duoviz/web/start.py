@@ -69,7 +69,7 @@ def serve(options: Namespace) -> None:
 
     # From here on there is something that could be left behind.
     on_ending(end_at_once)
-    notes = make_way(limits_here, places=not (options.ray or options.places))
+    notes = make_way(places=not (options.ray or options.places))
     limits, helper = limits_here(), LocalWorker
     if lends_gpu():
         from duoviz.workers.zero import zero_slots

@@ -66,7 +66,7 @@ def given(monkeypatch):
     def give(**variables):
         for name in NAMES:
             monkeypatch.setenv(name, variables.get(name, ""))
-        return make_way(limits_here)
+        return make_way()
 
     return give
 
