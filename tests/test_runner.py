@@ -20,11 +20,6 @@ def test_preparing_starts_the_draft_although_costs_are_known(engine):
     assert engine.draft_in_turn
 
 
-def test_a_draft_in_turn_has_the_targets_cores(engine):
-    header = next(runner.stream(engine, "speculative", "hi", SETTINGS))["header"]
-    assert header["draft"]["device"] == header["target"]["device"]
-
-
 # REST, which would need a datastore, reads a prompt as PLD does; DuoDecoding's draft does it in its own process.
 @pytest.mark.parametrize(
     "method, reader", [(method, "target") for method in METHODS if method != "rest"] + [("speculative", "draft")]
