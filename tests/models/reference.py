@@ -27,16 +27,16 @@ LINEAR = {"rope_type": "linear", "rope_theta": 10_000.0, "factor": 2.0}
 UNEVEN = dict(hidden_size=112, intermediate_size=72, num_attention_heads=10, num_key_value_heads=2, head_dim=40)
 
 FAMILIES = {
-    "llama": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE)),
-    "llama with biases": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True)),
-    "llama, tied": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, tie_word_embeddings=True)),
-    "llama, llama3 rotary": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=LLAMA3)),
-    "llama, linear rotary": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=LINEAR)),
-    "mistral": (hf.MistralForCausalLM, hf.MistralConfig(**SHAPE, head_dim=16, sliding_window=None)),
-    "qwen2": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE)),
-    "qwen2, yarn": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, rope_parameters=YARN)),
-    "qwen3": (hf.Qwen3ForCausalLM, hf.Qwen3Config(**SHAPE, head_dim=16)),
-    "qwen3, uneven": (hf.Qwen3ForCausalLM, hf.Qwen3Config(**SHAPE | UNEVEN)),
+    "llama": hf.LlamaConfig(**SHAPE),
+    "llama with biases": hf.LlamaConfig(**SHAPE, attention_bias=True, mlp_bias=True),
+    "llama, tied": hf.LlamaConfig(**SHAPE, tie_word_embeddings=True),
+    "llama, llama3 rotary": hf.LlamaConfig(**SHAPE, rope_parameters=LLAMA3),
+    "llama, linear rotary": hf.LlamaConfig(**SHAPE, rope_parameters=LINEAR),
+    "mistral": hf.MistralConfig(**SHAPE, head_dim=16, sliding_window=None),
+    "qwen2": hf.Qwen2Config(**SHAPE),
+    "qwen2, yarn": hf.Qwen2Config(**SHAPE, rope_parameters=YARN),
+    "qwen3": hf.Qwen3Config(**SHAPE, head_dim=16),
+    "qwen3, uneven": hf.Qwen3Config(**SHAPE | UNEVEN),
 }
 
 TOKENS = dict(vocab_size=VOCABULARY, initializer_range=0.3, bos_token_id=0, eos_token_id=1)
@@ -44,16 +44,15 @@ HIDDEN = dict(**TOKENS, hidden_size=32, num_hidden_layers=2, num_attention_heads
 
 # Families that the lean decoder does not do.
 OTHERS = {
-    "gpt-neox": (hf.GPTNeoXForCausalLM, hf.GPTNeoXConfig(**HIDDEN, max_position_embeddings=64)),
-    "gpt-2": (hf.GPT2LMHeadModel, hf.GPT2Config(**TOKENS, n_embd=32, n_layer=2, n_head=4, n_positions=64)),
+    "gpt-neox": hf.GPTNeoXConfig(**HIDDEN, max_position_embeddings=64),
+    "gpt-2": hf.GPT2Config(**TOKENS, n_embd=32, n_layer=2, n_head=4, n_positions=64),
 }
 
 
 def exact_model(family, seed=3):
     """A tiny model of transformers in float64."""
-    kind, config = FAMILIES[family]
     torch.manual_seed(seed)
-    model = exact(kind(config))
+    model = exact(hf.AutoModelForCausalLM.from_config(FAMILIES[family]))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" in name or name.endswith("bias"):
@@ -61,9 +60,9 @@ def exact_model(family, seed=3):
     return model
 
 
-def other_model(kind, config):
+def other_model(config):
     torch.manual_seed(0)
-    return kind(config).double().eval()
+    return hf.AutoModelForCausalLM.from_config(config).double().eval()
 
 
 def wrapped(reference, **options):

@@ -24,7 +24,7 @@ from tests.weights import VOCABULARY
 def made(family, path):
     """A model of transformers, and what makes ours of it: the lean decoder, or a wrapper."""
     if family in OTHERS:
-        reference = other_model(*OTHERS[family])
+        reference = other_model(OTHERS[family])
         return reference, partial(wrapped, reference)
     reference = exact_model(family)
     return reference, partial(loaded, folder(path, reference), precision="float64")

@@ -8,17 +8,7 @@ from safetensors.torch import load_file, save_file
 from duoviz.errors import UserError
 from duoviz.models.language_model import ContextFull
 from tests.models.folders import folder, loaded
-from tests.models.reference import (
-    HIDDEN,
-    LINEAR,
-    OTHERS,
-    SHAPE,
-    TOKENS,
-    expected,
-    other_model,
-    random_ids,
-    wrapped,
-)
+from tests.models.reference import HIDDEN, LINEAR, OTHERS, SHAPE, TOKENS, expected, other_model, random_ids, wrapped
 from tests.tiny import VOCABULARY
 
 GEMMA = dict(**HIDDEN, num_key_value_heads=2, head_dim=8, max_position_embeddings=64)
@@ -26,13 +16,13 @@ GEMMA = dict(**HIDDEN, num_key_value_heads=2, head_dim=8, max_position_embedding
 
 @pytest.fixture(
     params=[
-        (hf.BloomForCausalLM, hf.BloomConfig(**TOKENS, hidden_size=32, n_layer=2, n_head=4)),
-        (hf.Gemma2ForCausalLM, hf.Gemma2Config(**GEMMA, sliding_window=8)),
+        hf.BloomConfig(**TOKENS, hidden_size=32, n_layer=2, n_head=4),
+        hf.Gemma2Config(**GEMMA, sliding_window=8),
     ],
     ids=["positions by slot", "a sliding window"],
 )
 def chain_only(request):
-    return other_model(*request.param)
+    return other_model(request.param)
 
 
 def test_a_model_without_trees_still_does_chains(chain_only):
@@ -48,30 +38,30 @@ def test_a_model_without_trees_still_does_chains(chain_only):
 
 
 def test_a_window_as_long_as_the_context_allows_trees():
-    assert wrapped(other_model(hf.Gemma2ForCausalLM, hf.Gemma2Config(**GEMMA, sliding_window=64))).supports_tree
+    assert wrapped(other_model(hf.Gemma2Config(**GEMMA, sliding_window=64))).supports_tree
 
 
 def test_a_state_that_cannot_be_cropped_is_refused():
     config = hf.MambaConfig(vocab_size=VOCABULARY, hidden_size=32, num_hidden_layers=2, state_size=8)
     with pytest.raises(UserError, match="tiny cannot drop rejected tokens"):
-        wrapped(other_model(hf.MambaForCausalLM, config))
+        wrapped(other_model(config))
 
 
 def test_a_window_that_only_the_cache_knows_is_refused():
     config = hf.MoshiConfig(**HIDDEN, ffn_dim=48, head_dim=8, max_position_embeddings=64, sliding_window=8)
     with pytest.raises(UserError, match="tiny needs a cache that drops what lies before its window"):
-        wrapped(other_model(hf.MoshiForCausalLM, config))
-    assert wrapped(other_model(hf.MoshiForCausalLM, hf.MoshiConfig(**config.to_dict() | {"sliding_window": 64})))
+        wrapped(other_model(config))
+    assert wrapped(other_model(hf.MoshiConfig(**config.to_dict() | {"sliding_window": 64})))
 
 
 def test_a_crop_that_leaves_something_behind_is_noticed(monkeypatch):
     monkeypatch.setattr(hf.DynamicCache, "crop", lambda *arguments: None)
     with pytest.raises(UserError, match="cannot drop rejected tokens"):
-        wrapped(other_model(*OTHERS["gpt-neox"]))
+        wrapped(other_model(OTHERS["gpt-neox"]))
 
 
 def test_loading_from_a_folder(tmp_path):
-    reference = other_model(*OTHERS["gpt-neox"])
+    reference = other_model(OTHERS["gpt-neox"])
     reference.save_pretrained(tmp_path)
     model = loaded(tmp_path, context_limit=32)
     assert (model.context_limit, model.forward([5, 6]).dtype) == (32, torch.float32)
@@ -95,17 +85,17 @@ def longrope(**more):
 LATER = {"original_max_position_embeddings": 32}
 # The rotary embeddings that a longer text changes, with the length from which on it does.
 LENGTHS = {
-    "llama, longrope": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHAPE, rope_parameters=longrope(**LATER)), 32),
-    "qwen2, longrope": (hf.Qwen2ForCausalLM, hf.Qwen2Config(**SHAPE, **LATER, rope_parameters=longrope()), 32),
-    "llama, dynamic": (hf.LlamaForCausalLM, hf.LlamaConfig(**SHORT, rope_parameters=DYNAMIC), 48),
-    "phi3": (hf.Phi3ForCausalLM, hf.Phi3Config(**SHAPE, **LATER, rope_parameters=longrope(), pad_token_id=0), 32),
+    "llama, longrope": (hf.LlamaConfig(**SHAPE, rope_parameters=longrope(**LATER)), 32),
+    "qwen2, longrope": (hf.Qwen2Config(**SHAPE, **LATER, rope_parameters=longrope()), 32),
+    "llama, dynamic": (hf.LlamaConfig(**SHORT, rope_parameters=DYNAMIC), 48),
+    "phi3": (hf.Phi3Config(**SHAPE, **LATER, rope_parameters=longrope(), pad_token_id=0), 32),
 }
 
 
 @pytest.mark.parametrize("name", LENGTHS)
 def test_a_context_ends_before_a_longer_text_changes_what_was_read(name, tmp_path):
-    kind, config, length = LENGTHS[name]
-    reference, ids = kind(config).eval(), random_ids(length)
+    config, length = LENGTHS[name]
+    reference, ids = hf.AutoModelForCausalLM.from_config(config).eval(), random_ids(length)
     model = loaded(folder(tmp_path, reference))
     assert model.context_limit == length
     logits = torch.cat([model.forward(ids[: length - 3]), model.forward(ids[length - 3 :])])
