@@ -102,7 +102,7 @@ export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
   const runner = () => document.getElementById("run-vanilla");
-  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Its speed gives the speed-up φ" }, () => runner().click(), "How much faster? Run the large model alone");
+  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Runs the large model alone: its speed gives the speed-up φ" }, () => runner().click(), "How much faster than alone?");
   run.row.append(vanilla);
   const mean = run.row.querySelector("[data-number=phi] + *").appendChild(el("small"));
   return {
