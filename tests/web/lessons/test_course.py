@@ -114,7 +114,7 @@ QUESTIONS = [
         "text": "Which?", "options": [("One", False, "No, not it."), ("Two k", True, "Yes: 2.")],
     }),
     ("choose\nanswer: against_vanilla()\nright: r {same_text()}\nwrong: w\n\nOf two?\n- 15 % faster than\n- no\n", {
-        "text": "Of two?", "options": [("15 % faster than", True, "r 1"), ("no", False, "w")],
+        "text": "Of two?", "options": [("15 % faster than", True, "r 0"), ("no", False, "w")],
     }),
     ("step\nanswer: draft_steps > 1\nright: r\nwrong: w\n\nGo.\n", {
         "text": "Go.", "answer": [1, 2, 3], "right": "r", "wrong": "w",
