@@ -234,7 +234,7 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
 function hardwareTable(rows) {
   const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
   return el("table", { class: "ll-hardware" }, el("caption", {}, "By hardware, and in the paper"),
-    el("thead", {}, cells("th", ["", "Target", "Draft steps per pass", "DuoDecoding φ", "SpS φ"])),
+    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per pass", "DuoDecoding φ", "SpS φ"])),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
 }
 
