@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from duoviz import __version__, recordings
 from duoviz.command_line import Parser, number
@@ -11,7 +12,7 @@ from duoviz.decoding.settings import ABOUT, DEFAULTS, MAX_WHOLE
 from duoviz.lab.tasks import TASKS
 from duoviz.models.registry import PAIRS
 
-PAIR = {
+PAIR: dict[str, Any] = {
     "default": "embedded",
     "help": f'one of: {", ".join(PAIRS)}; or any two models as "TARGET + DRAFT", each a folder or a hub id',
 }

@@ -130,6 +130,7 @@ class WorkerHandle(Protocol):
 
     def alive(self) -> bool:
         """Whether it can be given an assignment; asked while it has none."""
+        ...
 
     def close(self) -> None:
         """End it, with all that it started; safe to call twice."""

@@ -76,10 +76,11 @@ def measured() -> list[tuple[str, str, str, str, str]]:
     """
     rows = []
     for name, (where, target) in MEASURED.items():
-        phis = [averages(name).get(method) for method in ("DuoDecoding", "SpS")]
-        if (view := first_view_of(name)) and all(phis):
+        found, view = averages(name), first_view_of(name)
+        if view and {"DuoDecoding", "SpS"} <= found.keys():
             pays = view["overview"]["pays"]
-            rows.append((where, target, f"{pays['ratios'][pays['start']['ratio']]:.1f}", *map(in_words, phis)))
+            phis = [in_words(found[method]) for method in ("DuoDecoding", "SpS")]
+            rows.append((where, target, f"{pays['ratios'][pays['start']['ratio']]:.1f}", *phis))
     for target, lanes in TABLE_1.items() if rows else ():
         rows.append(("in the paper, on a GPU", target, "–", *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
     return rows
