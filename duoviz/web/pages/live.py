@@ -47,7 +47,9 @@ def live_page(hardware: Hardware) -> Page:
             inputs |= sampling_fields() | own_fields(hardware.limits, method) | {"raw": raw_field()}
             gr.Button("Close", elem_classes="close-drawer")
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
-    opening = {"method": method.value, "told": RUN_IT, "averages": averages()}
+    on_gpu = averages("with-an-H100")
+    both = {name: each | {"gpu": on_gpu.get(name, {}).get("phi")} for name, each in averages().items()}
+    opening = {"method": method.value, "told": RUN_IT, "averages": both}
     visualizer = Visualizer(recorded_runs(), opening=opening, elem_id="visualizer")
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     # The visualizer presses it.

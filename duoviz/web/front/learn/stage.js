@@ -3,6 +3,7 @@
 import { mount } from "../visualizer/mount.js";
 import { el, setText, zoomOf } from "../visualizer/dom.js";
 import { aboutOf } from "../visualizer/methods.js";
+import { placeWords } from "../visualizer/origin.js";
 import { eventsOf } from "../visualizer/state.js";
 
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
@@ -65,7 +66,7 @@ export function createStage(fetchTrace) {
       // Lessons say Vanilla, as the method itself does.
       const { title } = trace?.header.about ?? aboutOf(trace?.header);
       const plain = trace?.header.method === "vanilla" ? ", the large model alone" : "";
-      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${title}${plain}.` : "");
+      setText(note, !trace ? MISSING : page.parts.length ? `A recorded run of ${title}${plain}${placeWords(trace.header)}.` : "");
       if (!trace) return;
       if (state.header !== trace.header) eventsOf(trace, page.trace).forEach(send);
       while (mine === turn && !isShown(trace)) await nextFrame();

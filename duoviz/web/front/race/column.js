@@ -88,7 +88,8 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       const now = countersOf(race, lane);
       setText(tokens, String(now.tokens));
       setText(tps, fixed(now.tps, 1));
-      setText(unit, race.result?.lanes[place].figures?.runs > 1 ? " tokens/s (median)" : " tokens/s");
+      const isWhole = race.clock >= wallOf(lane) && race.result?.lanes[place].figures?.runs > 1;
+      setText(unit, isWhole ? " tokens/s (median)" : " tokens/s");
       setText(seconds, duration(now.seconds));
       setText(device, deviceWords(lane.state));
       setText(badge, standing(race, lane));

@@ -187,7 +187,7 @@ function withBars(trace, iteration) {
     ...shownAt(trace, iteration), nodes: proposedOf(drafted),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
-    sum: `θ = ${fixed(p, 3)} (best word) × ${fixed(theta / p, 3)} (best after it) = ${fixed(theta, 3)}`,
+    sum: `θ = ${fixed(p, 4)} (best word) × ${fixed(theta / p, 4)} (best after it) = ${fixed(theta, 3)}`,
   };
 }
 
@@ -234,7 +234,7 @@ const TOLD = [
   ["one", "One at a time", oneAtATime],
   ["cheap", "Checking is cheap", checkingIsCheap],
   ["guess", "Guess meanwhile", guessMeanwhile],
-  ["right", "Right guesses cost almost nothing", rightGuesses],
+  ["right", "Right guesses are kept", rightGuesses],
   ["wrong", "A wrong guess is thrown away", wrongGuesses],
   ["several", "Unsure? Several sequences", severalSequences],
   ["race", "What it brings", whatItBrings],

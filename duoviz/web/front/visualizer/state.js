@@ -2,6 +2,7 @@
 
 import { aboutOf } from "./methods.js";
 import { remember, remembered } from "./remembered.js";
+import { count, duration } from "./words.js";
 
 // How a run is watched while it goes on: so slowly that each iteration can be followed, in so many seconds whatever it
 // took, or as fast as it comes.
@@ -61,8 +62,16 @@ const STOPPED = {
   time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
-const CUT = ["stopped", "error"];
+const [CUT, WHOLE] = [["stopped", "error"], ["eos", "length", "context"]];
 const LOST = "The connection to the server was lost";
+
+// What a whole run has written, in which time, and how much of it had been guessed.
+function writtenWords({ header, iterations }) {
+  const tokens = iterations.flatMap(({ committed }) => committed);
+  const guessed = tokens.filter(({ source }) => source !== "target").length;
+  const time = isTimed(header) && iterations.length ? ` in ${duration(iterations.at(-1).sync)}` : "";
+  return `${count(tokens.length, "token")}${time}${guessed ? `, ${guessed} of them guessed` : ""}.`;
+}
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.
 export const beginOf = (iteration) => Math.min(iteration.target.start, iteration.draft[0]?.start ?? Infinity);
@@ -159,7 +168,8 @@ const CHANGES = {
   },
   end(state, { end, note }) {
     const ended = end?.message ?? STOPPED[end?.stopped] ?? "The trace is incomplete: it ends before its run did.";
-    Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message: note ? `${ended} ${note}` : ended });
+    const message = [ended, WHOLE.includes(end?.stopped) && writtenWords(state), note].filter(Boolean).join(" ");
+    Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message });
     // A run that is cut stands still where it is shown; of one that has ended, the rest is played.
     if (CUT.includes(end?.stopped)) state.playing = false;
   },
