@@ -130,6 +130,9 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     choose("DuoDecoding", "its own device")
     is_at(dv, file="no", state="done", method="speculative")
     expect(page.locator(".dv-message")).to_have_text("Shown: a run of SpS. Press Generate to run DuoDecoding.")
+    is_at(dv, other="yes")
+    page.locator("#generate").click()
+    is_at(dv, other="no", state="done", method="duodecoding")
 
 
 def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):

@@ -49,6 +49,7 @@ export function start({ element, props, methods }) {
   const tellChosen = (method) => {
     if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
     const [asked, shownNow] = [method, shown.state.header.method].map((each) => aboutOf({ method: each }).title);
+    root.dataset.other = asked === shownNow ? "no" : "yes";
     const more = asked === shownNow ? "" : ` Press Generate to run ${asked}.`;
     receiver.send({ type: "status", text: `Shown: a run of ${shownNow}.${more}` });
   };
@@ -74,7 +75,10 @@ export function start({ element, props, methods }) {
     if (!value.view) {
       const [before, run] = [element.dataset.run, receiver.take(value)];
       element.dataset.run = run;
-      if (run !== before) uncover();
+      if (run !== before) {
+        root.dataset.other = "no";
+        uncover();
+      }
       return;
     }
     if (!value.view.isLeft && storyIn(location.hash).stop === null) uncover();
