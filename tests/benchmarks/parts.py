@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing
 from unittest.mock import patch
 
 from duoviz import Engine, Settings, load_engine, runner
-from duoviz.decoding import METHODS, drafting, loop
+from duoviz.decoding import METHODS, choosing, drafting, loop
 from duoviz.decoding.costs import Costs
 from duoviz.decoding.duodecoding import DuoDecoding
 from duoviz.decoding.duotree import draft_side, drafter
@@ -29,7 +29,8 @@ from tests.benchmarks.harness import arguments, machine, questions
 # A part's functions; those of a draft's step come first.
 PARTS: dict[str, list[tuple[object, str]]] = {
     "draft pass": [],
-    "around it": [(Copying, "best"), (drafting, "timed_forward"), (drafting, "timed_prefill")],
+    "around it": [(Copying, "best"), (choosing, "timed_forward"), (choosing, "timed_prefill"),
+                  (drafting, "timed_prefill")],
     "choosing": [(drafting, "grow_sequences"), (draft_side.DraftSide, "grow")],
     "target pass": [(loop, "timed_forward")],
     "waiting": [(ProcessDraft, "result"), (ProcessDraft, "part")],

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from duoviz.decoding.acceptance_table import EDGES, RANKS
-from duoviz.decoding.drafting import AT_ONCE, DraftPlan, StopRule, choices, grow_sequences
+from duoviz.decoding.choosing import AT_ONCE, choices
+from duoviz.decoding.drafting import DraftPlan, StopRule, grow_sequences
 from duoviz.decoding.sampling import DraftNotFinite, Sampling
 from duoviz.models import compiled_decoder
 from duoviz.models.copying import Copying

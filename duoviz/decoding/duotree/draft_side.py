@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import cast
 
-from duoviz.decoding.drafting import read, step
+from duoviz.decoding.choosing import read, step
 from duoviz.decoding.duotree.policy import steady_width
 from duoviz.decoding.duotree.tree import Expansion, Tree, TreeConfig, TreeNode
 from duoviz.decoding.worker.protocol import DraftState
