@@ -49,8 +49,10 @@ export function start({ element, props, methods }) {
   const tellChosen = (method) => {
     if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
     const [asked, shownNow] = [method, shown.state.header.method].map((each) => aboutOf({ method: each }).title);
-    root.dataset.other = asked === shownNow ? "no" : "yes";
-    const more = asked === shownNow ? "" : ` Press Generate to run ${asked}.`;
+    const [isOther, wasOther] = [asked !== shownNow, root.dataset.other === "yes"];
+    root.dataset.other = isOther ? "yes" : "no";
+    if (!isOther && !wasOther) return;
+    const more = isOther ? ` Press Generate to run ${asked}.` : "";
     receiver.send({ type: "status", text: `Shown: a run of ${shownNow}.${more}` });
   };
   const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
