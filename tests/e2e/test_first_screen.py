@@ -129,7 +129,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     is_at(dv, file="no", state="done")
     choose("DuoDecoding", "its own device")
     is_at(dv, file="no", state="done", method="speculative")
-    expect(page.locator(".dv-message")).to_have_text("Shown: a run of SpS. Press Generate to run DuoDecoding.")
+    expect(page.locator(".dv-message")).to_have_text("Shown: SpS. Chosen: DuoDecoding; press Generate to run it.")
     is_at(dv, other="yes")
     page.locator("#generate").click()
     is_at(dv, other="no", state="done", method="duodecoding")

@@ -48,12 +48,12 @@ export function start({ element, props, methods }) {
   // A run of one's own stays until the next begins.
   const tellChosen = (method) => {
     if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
-    const [asked, shownNow] = [method, shown.state.header.method].map((each) => aboutOf({ method: each }).title);
+    const [asked, shownNow] = [{ method }, shown.state.header].map((header) => aboutOf(header).title);
     const [isOther, wasOther] = [asked !== shownNow, root.dataset.other === "yes"];
     root.dataset.other = isOther ? "yes" : "no";
     if (!isOther && !wasOther) return;
-    const more = isOther ? ` Press Generate to run ${asked}.` : "";
-    receiver.send({ type: "status", text: `Shown: a run of ${shownNow}.${more}` });
+    const more = isOther ? ` Chosen: ${asked}; press Generate to run it.` : "";
+    receiver.send({ type: "status", text: `Shown: ${shownNow}.${more}` });
   };
   const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
   page.opening = { ...opening, of };
