@@ -47,7 +47,7 @@ export function start({ element, props, methods }) {
   const uncover = () => [story, first].forEach((each) => each?.close());
   // A run of one's own stays until the next begins.
   const tellChosen = (method) => {
-    if (showsNone() || receiver.isOpen() || shown.state.header === null) return;
+    if (showsNone() || receiver.isOpen() || shown.state.header === null || shown.state.file !== null) return;
     const [asked, shownNow] = [{ method }, shown.state.header].map((header) => aboutOf(header).title);
     const [isOther, wasOther] = [asked !== shownNow, root.dataset.other === "yes"];
     root.dataset.other = isOther ? "yes" : "no";
