@@ -22,8 +22,11 @@ ANSWERED = {"concurrency_limit": None, "preprocess": False}
 WATCHED = {**ANSWERED, "show_progress": "hidden", "api_visibility": "private", "postprocess": False}
 # And what takes no time.
 AT_ONCE = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+# Seconds of a run up to which it is compared without being asked.
+LONGEST_COMPARED = 30
 
 Shown = TypeVar("Shown")
+Ask = Callable[[], Task]
 
 
 class Visitors:
@@ -34,11 +37,13 @@ class Visitors:
         self.watched: dict[str, Job] = {}
 
     def watch(
-        self, request: gr.Request, ask: Callable[[], Task], before: Sequence[dict] = ()
+        self, request: gr.Request, ask: Ask, before: Sequence[dict] = (), *, alone: Ask | None = None
     ) -> Generator[str, None, Job | None]:
         """The events of the task that `ask` gives, as values of the tab's component; a mistake is an event too.
 
-        before: events that come before its own. Returns the job where it ended by itself.
+        before: events that come before its own. alone: gives what the task is compared with once it has ended by
+        itself, where nobody else waits; `alone` events of the same run tell of it: `last`, the event that ended it, or
+        None until then. Returns the first job where it ended by itself.
         """
         numbers = count()
 
@@ -46,14 +51,29 @@ class Visitors:
             number = next(numbers)
             return batch(job.id, number, events if number else [*before, *events])
 
+        def shown_of_run(other: Job, events: list[dict]) -> str:
+            if len(self.hardware.queue) > 1:
+                other.stop.set()
+            last = [event for event in events if event["type"] in ("end", "error")]
+            return batch(run.id, next(numbers), [{"type": "alone", "last": event} for event in last or [None]])
+
         try:
-            return (yield from self.follow(request, ask, shown))
+            run = yield from self.follow(request, ask, shown)
+            if alone and run and self.is_idle_after(run):
+                yield from self.follow(request, alone, shown_of_run)
+            return run
         except UserError as error:
             yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
             return None
 
+    def is_idle_after(self, run: Job) -> bool:
+        """Whether nobody waits, and the run was short."""
+        return (
+            run.ended is not None and run.ended["metrics"]["wall"] < LONGEST_COMPARED and not len(self.hardware.queue)
+        )
+
     def follow(
-        self, request: gr.Request, ask: Callable[[], Task], shown: Callable[[Job, list[dict]], Shown]
+        self, request: gr.Request, ask: Ask, shown: Callable[[Job, list[dict]], Shown]
     ) -> Generator[Shown, None, Job | None]:
         """What `shown` makes of the events, as they come, of the task that `ask` gives. Raises UserError at first.
 
@@ -86,7 +106,7 @@ class Visitors:
     def answer(
         self,
         request: gr.Request,
-        ask: Callable[[], Task],
+        ask: Ask,
         progress: Callable[[list[dict]], dict],
         result: Callable[[dict], dict],
     ) -> Iterator[dict | None]:
@@ -101,7 +121,7 @@ class Visitors:
             raise gr.Error(job.error, print_exception=False)
         yield job.ended and result(job.ended)
 
-    def started(self, request: gr.Request, ask: Callable[[], Task]) -> Job:
+    def started(self, request: gr.Request, ask: Ask) -> Job:
         """The task that `ask` gives, as a queued job; not before somebody listens to it. Raises UserError."""
         scope = request.request.scope if request.request else {}
         # Where there was no gate, the client is the session's.

@@ -12,6 +12,7 @@ from duoviz.web.app import build_app
 from duoviz.web.front import methods_json
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import settings_from
+from duoviz.web.pages.live import VANILLA
 from tests.toy import TOY
 from tests.until import wait_until
 from tests.web.visits import SENT, events_of, functions, start, visitor
@@ -94,3 +95,39 @@ def test_a_method_that_a_test_adds_is_on_the_page(hardware, monkeypatch):
     told, *updates = functions(hardware)["show"](TOY.id)
     assert told["info"] == TOY.about and sum(each["visible"] for each in updates) == len(TOY.settings)
     assert json.loads(methods_json())[TOY.id]["proposers"][0]["origin"] == "said again"
+
+
+def told_of_alone(values):
+    return [event["last"] for event in events_in(values) if event["type"] == "alone"]
+
+
+def test_vanilla_runs_after_a_run_and_is_told_as_that_runs_own(hardware, monkeypatch):
+    watch = functions(hardware)["watch"]
+    values = list(watch(visitor("ann"), **asked(max_new_tokens=20)))
+    assert len({json.loads(value)["run"] for value in values}) == 1
+    assert [json.loads(value)["seq"] for value in values] == list(range(len(values)))
+    *_, last = told_of_alone(values)
+    assert (last["metrics"]["tau"], last["metrics"]["new_tokens"]) == (1, 20)
+    # Nothing compares vanilla with itself, and a lent GPU's minutes are the visitor's.
+    assert told_of_alone(watch(visitor("ann"), **asked(method="vanilla"))) == []
+    monkeypatch.setenv("SPACES_ZERO_GPU", "1")
+    assert told_of_alone(watch(visitor("ann"), **asked())) == []
+
+
+def test_vanilla_gives_way_to_whoever_waits(hardware, endless, monkeypatch):
+    monkeypatch.setitem(VANILLA, "method", endless)
+    page = functions(hardware)
+    ann = page["watch"](visitor("ann"), **asked())
+    while not told_of_alone([next(ann)]):
+        pass
+    ben = page["watch"](visitor("ben"), **asked(method="vanilla"))
+    next(ben)
+    assert told_of_alone(ann)[-1]["end"]["stopped"] == "stopped"
+    assert events_in(ben)[-1]["end"]["stopped"] == "length"
+    # And it does not begin where somebody does.
+    ann = page["watch"](visitor("ann"), **asked())
+    next(ann)
+    ben = page["watch"](visitor("ben"), **asked(method=endless))
+    next(ben)
+    assert told_of_alone(ann) == []
+    ben.close()

@@ -8,6 +8,7 @@ import gradio as gr
 from duoviz.decoding import METHODS
 from duoviz.lab.paper import TABLE_1
 from duoviz.lab.plan import DUO, SPS
+from duoviz.models.cores import lends_gpu
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Visualizer
@@ -28,6 +29,8 @@ from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.workers.tasks import Run
 
 RUN_IT = "Press Generate to run it live."
+# Settings that make a run the baseline.
+VANILLA = {"method": "vanilla", "cores": "auto"}
 
 
 def live_page(hardware: Hardware) -> Page:
@@ -108,12 +111,15 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
         return Run(pair=pair, method=method, prompt=prompt, settings=settings, raw=raw)
 
     def watch(request: gr.Request, **sent) -> Iterator[str]:
-        """Stream a run into the visualizer."""
-        yield from visitors.watch(request, lambda: ask(**sent), [{"type": "asked", "method": sent["method"]}])
+        """Stream a run into the visualizer, and then how fast vanilla is at its best here."""
+        # On ZeroGPU a visitor's own minutes would pay for it.
+        alone = None if sent["method"] == "vanilla" or lends_gpu() else lambda: ask(**sent | VANILLA)
+        asked = [{"type": "asked", "method": sent["method"]}]
+        yield from visitors.watch(request, lambda: ask(**sent), asked, alone=alone)
 
     def watch_vanilla(request: gr.Request, **sent) -> Iterator[str]:
         """Stream vanilla at its best here, on the same prompt and settings."""
-        yield from watch(request, **sent | {"method": "vanilla", "cores": "auto"})
+        yield from watch(request, **sent | VANILLA)
 
     def generate(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""

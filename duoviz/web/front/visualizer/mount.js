@@ -1,7 +1,7 @@
 // Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
 
 import { addToRun, applyEvent, emptyRun, emptyState, isLive, tellsCandidates } from "./state.js";
-import { createNumbers, keepSpeed } from "./numbers.js";
+import { createNumbers, keepAlone, keepSpeed } from "./numbers.js";
 import { createText } from "./text.js";
 import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
@@ -31,6 +31,11 @@ function writeAttributes(root, state, { isOn, isWaiting }) {
   });
 }
 
+function noteOn(run, { type, last }) {
+  if (type === "end") return keepSpeed(run);
+  return type === "alone" && last ? keepAlone(run, last) : "";
+}
+
 function createSource(feed, show) {
   const own = emptyRun();
   let showsFile = false;
@@ -38,7 +43,7 @@ function createSource(feed, show) {
   const showOwn = (events) => { showsFile = false; show(events); };
   const hear = (event) => {
     addToRun(own, event);
-    const note = event.type === "end" && own.file === null ? keepSpeed(own) : "";
+    const note = own.file === null ? noteOn(own, event) : "";
     if (event.type === "reset" || !showsFile) showOwn([note ? { ...event, note } : event]);
   };
   const lobby = createLobby({ keeps: () => own.iterations.length > 0, hear, say: (event) => show([event]) });

@@ -7,6 +7,7 @@ import { isLive, isTimed, runningNumbers, spanOf } from "./state.js";
 import { duration, fixed, known, measuredWords, percent } from "./words.js";
 
 const LEAST_TOKENS = 16;
+const ASK_ALONE = "How much faster than alone?";
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
 const speeds = new Map();
@@ -14,7 +15,7 @@ const speeds = new Map();
 const keyOf = ({ pair, target, prompt, settings }) => (
   JSON.stringify([pair, target.name, prompt, ...COMMON.map((name) => settings[name])]));
 
-// To be called when a run of this machine has ended. Gives a sentence on the run before it, or "".
+// To be called when a run of this machine has ended. Gives a sentence on what it was compared with, or "".
 export function keepSpeed({ header, end, metrics }) {
   if (!header || !["eos", "length"].includes(end?.stopped) || !(metrics?.new_tokens >= LEAST_TOKENS)) return "";
   const [key, isVanilla] = [keyOf(header), header.method === "vanilla"];
@@ -22,7 +23,12 @@ export function keepSpeed({ header, end, metrics }) {
   const before = speeds.get(key) ?? {};
   const { tps } = metrics;
   speeds.set(key, { ...before, ...(isVanilla ? { vanilla: tps } : { other: { title: aboutOf(header).title, tps } }) });
-  return isVanilla && before.other ? `${before.other.title}, on the same prompt, was ${fixed(before.other.tps / tps, 2)} times as fast.` : "";
+  return isVanilla && before.other ? `${before.other.title} was ${fixed(before.other.tps / tps, 2)} times as fast as the large model alone.` : "";
+}
+
+// The same of vanilla's run that came after a run, on the same prompt and settings.
+export function keepAlone({ header }, { end, metrics }) {
+  return keepSpeed({ header: { ...header, method: "vanilla", settings: { ...header.settings, cores: "auto" } }, end, metrics });
 }
 
 const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
@@ -102,7 +108,7 @@ export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
   const runner = () => document.getElementById("run-vanilla");
-  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Runs the large model alone: its speed gives the speed-up φ" }, () => runner().click(), "How much faster than alone?");
+  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Runs the large model alone: its speed gives the speed-up φ" }, () => runner().click(), ASK_ALONE);
   run.row.append(vanilla);
   const mean = run.row.querySelector("[data-number=phi] + *").appendChild(el("small"));
   return {
@@ -115,6 +121,8 @@ export function createNumbers({ state }) {
       setText(mean, state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "");
       // A race has its own vanilla.
       vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !runner();
+      vanilla.disabled = state.isCompared;
+      setText(vanilla, state.isCompared ? "Timing the large model alone" : ASK_ALONE);
       iteration.draw(iterationNumbers(state), state.header);
     },
   };

@@ -105,11 +105,11 @@ export function addToRun(run, event) {
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
 // that has not begun, which the message is about; `pace`: the speed at which it is played while it goes on, null where
-// it is followed as fast as it comes.
+// it is followed as fast as it comes; `isCompared`: the large model runs alone after it, to compare.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], shown: -1, follow: true,
   playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null, average: null,
-  hold: null, asked: null, pace: null,
+  hold: null, asked: null, pace: null, isCompared: false,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -150,7 +150,7 @@ const CHANGES = {
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },
   // What was shown stands still, however it was played.
-  waiting: (state) => Object.assign(state, { phase: "waiting", message: "", playing: false, follow: false }),
+  waiting: (state) => Object.assign(state, { phase: "waiting", message: "", playing: false, follow: false, isCompared: false }),
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
   header(state) {
     state.phase = "running";
@@ -172,6 +172,10 @@ const CHANGES = {
     Object.assign(state, { phase: end?.stopped === "error" ? "error" : "done", message });
     // A run that is cut stands still where it is shown; of one that has ended, the rest is played.
     if (CUT.includes(end?.stopped)) state.playing = false;
+  },
+  alone(state, { last, note }) {
+    state.isCompared = last === null;
+    if (note) state.message += ` ${note}`;
   },
   error: (state, { message }) => Object.assign(state, { phase: "error", message, playing: false }),
   connection(state, { lost }) {
