@@ -4,7 +4,7 @@ import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
-import { wordsOf } from "../story/averages.js";
+import { shortWords } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
 import { count, duration } from "../visualizer/words.js";
@@ -100,7 +100,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
-    setText(end, isOver && !isComputed ? wordsOf(told.header, averages) : "");
+    setText(end, isOver && !isComputed ? shortWords(told.header, averages) : "");
     lab.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };

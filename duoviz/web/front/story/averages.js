@@ -7,15 +7,23 @@ import { known, measuredWords } from "../visualizer/words.js";
 const listed = (phis) => phis.map((phi) => phi.toFixed(2)).join(" and ");
 
 // averages: {phi, noise, n, tasks, paper, gpu} by methods' titles (see `averages` in duoviz/web/results_store.py).
-export function wordsOf(header, averages) {
+function meanWords(header, averages, whyInTurn) {
   const { title, parallel } = aboutOf(header);
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
-  const onGpu = [own.gpu, inTurn?.gpu];
   const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
-  const share = parallel && header.target.cpu && inTurn?.phi > own.phi
-    ? ` Taking turns (SpS) reaches ${measuredWords(inTurn)} here: drafting takes so little time that little can be hidden.`
-      + ` With a large model on a GPU the paper measured ${listed(own.paper)}, SpS ${listed(inTurn.paper)}`
-      + `${onGpu.every(known) ? `; with this small one on an H100 we measured ${listed(onGpu)}` : ""}.` : "";
-  return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${share}`;
+  const isSlower = parallel && header.target.cpu && inTurn?.phi > own.phi;
+  return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${isSlower ? whyInTurn(own, inTurn) : ""}`;
 }
+
+export const shortWords = (header, averages) => meanWords(header, averages, (own, inTurn) => {
+  const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
+  return ` Taking turns (SpS) reaches ${inTurn.phi.toFixed(2)} here${isOtherwise ? "; in the paper, with a large model on a GPU, DuoDecoding is ahead" : ""}.`;
+});
+
+export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {
+  const onGpu = [own.gpu, inTurn.gpu];
+  return ` Taking turns (SpS) reaches ${measuredWords(inTurn)} here: drafting takes so little time that little can be hidden.`
+    + ` With a large model on a GPU the paper measured ${listed(own.paper)}, SpS ${listed(inTurn.paper)}`
+    + `${onGpu.every(known) ? `; with this small one on an H100 we measured ${listed(onGpu)}` : ""}.`;
+});
