@@ -67,10 +67,10 @@ class Visitors:
             return None
 
     def is_idle_after(self, run: Job) -> bool:
-        """Whether nobody waits, and the run was short."""
-        return (
-            run.ended is not None and run.ended["metrics"]["wall"] < LONGEST_COMPARED and not len(self.hardware.queue)
-        )
+        """Whether nobody waits, and the run was short and not disturbed."""
+        if len(self.hardware.queue) or run.ended is None or run.ended["end"].get("message"):
+            return False
+        return run.ended["metrics"]["wall"] < LONGEST_COMPARED
 
     def follow(
         self, request: gr.Request, ask: Ask, shown: Callable[[Job, list[dict]], Shown]

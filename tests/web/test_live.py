@@ -13,6 +13,9 @@ from duoviz.web.front import methods_json
 from duoviz.web.limits import Limits
 from duoviz.web.pages.fields import settings_from
 from duoviz.web.pages.live import VANILLA
+from duoviz.web.visitors import Visitors
+from duoviz.workers.request_queue import Job
+from duoviz.workers.tasks import Load
 from tests.toy import TOY
 from tests.until import wait_until
 from tests.web.visits import SENT, events_of, functions, start, visitor
@@ -131,3 +134,14 @@ def test_vanilla_gives_way_to_whoever_waits(hardware, endless, monkeypatch):
     next(ben)
     assert told_of_alone(ann) == []
     ben.close()
+
+
+@pytest.mark.parametrize(
+    "change", [{"end": {"stopped": "length", "message": "This machine was busy."}}, {"metrics": {"wall": 31.0}}]
+)
+def test_vanilla_does_not_run_after_a_disturbed_or_a_long_run(shared_hardware, change):
+    visitors, job = Visitors(shared_hardware), Job(task=Load(pair="embedded"))
+    job.ended = {"end": {"stopped": "length"}, "metrics": {"wall": 3.0}}
+    assert visitors.is_idle_after(job)
+    job.ended |= change
+    assert not visitors.is_idle_after(job)

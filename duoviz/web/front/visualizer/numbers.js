@@ -10,6 +10,9 @@ const LEAST_TOKENS = 16;
 const ASK_ALONE = "How much faster than alone?";
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
+// A message at the end of a whole run says that the machine was busy: nothing follows from its speed.
+const isDisturbed = ({ end }) => Boolean(end?.message);
+
 const speeds = new Map();
 
 const keyOf = ({ pair, target, prompt, settings }) => (
@@ -21,6 +24,7 @@ export function keepSpeed({ header, end, metrics }) {
   const [key, isVanilla] = [keyOf(header), header.method === "vanilla"];
   if (isVanilla && header.settings.cores !== "auto") return "";
   const before = speeds.get(key) ?? {};
+  if (isDisturbed({ end })) return isVanilla && before.other ? "So it is not compared." : "";
   const { tps } = metrics;
   speeds.set(key, { ...before, ...(isVanilla ? { vanilla: tps } : { other: { title: aboutOf(header).title, tps } }) });
   return isVanilla && before.other ? `${before.other.title} was ${fixed(before.other.tps / tps, 2)} times as fast as the large model alone.` : "";
@@ -31,7 +35,7 @@ export function keepAlone({ header }, { end, metrics }) {
   return keepSpeed({ header: { ...header, method: "vanilla", settings: { ...header.settings, cores: "auto" } }, end, metrics });
 }
 
-const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state);
+const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state) && !isDisturbed(state);
 
 export function speedUp(state, { tps }) {
   const mine = isComparable(state) ? speeds.get(keyOf(state.header))?.vanilla : null;

@@ -64,11 +64,15 @@ test("a run is compared with the last vanilla run of the visit on the same promp
   assert.deepEqual([phiOf(vanilla), phiOf(other, null)], [null, null]);
   // A file's run is another machine's, and one that goes on has no speed yet.
   const states = [{ ...endedState([iterationOf()], other), file: "a recording" }, stateOf([iterationOf()], other)];
-  assert.deepEqual(states.map((state) => speedUp(state, { tps: 75 })), [null, null]);
+  states.push({ ...endedState([iterationOf()], other), end: { stopped: "length", message: "This machine was busy." } });
+  assert.deepEqual(states.map((state) => speedUp(state, { tps: 75 })), [null, null, null]);
   // Neither short runs, nor those that were cut, nor on other cores are compared with.
   keep(vanilla, 99, { metrics: { new_tokens: 15, tps: 99 } });
   for (const stopped of ["stopped", "time", "error", "context"]) keep(vanilla, 99, { end: { stopped } });
   keep(headers("one", { seed: 1, cores: "target" }).vanilla, 99);
+  // Nor those of a busy machine.
+  const busy = (header) => keep(header, 99, { end: { stopped: "length", message: "This machine was busy." } });
+  assert.deepEqual([busy(vanilla), busy(other)], ["So it is not compared.", ""]);
   assert.equal(phiOf(other), 1.25);
 });
 
