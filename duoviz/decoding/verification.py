@@ -109,7 +109,7 @@ def keep_sequence(drafted: Sequence[Node], first: int) -> None:
     """Discard all but the sequence whose first token has the index `first`."""
     last = first
     for index, node in enumerate(drafted):
-        if node.parent == last and index > first:
+        if node.parent == last:
             last = index
         else:
             discard([node])

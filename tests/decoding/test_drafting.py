@@ -74,12 +74,6 @@ def test_one_step_gives_one_token_and_no_threshold(changes):
     assert drafted.theta is None and len(drafted.steps) == 1
 
 
-@pytest.mark.parametrize("mode", ["batched", "paper"])
-def test_no_sequence_is_longer_than_the_room(mode):
-    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(longest=2, draft_mode=mode, sequences=2))
-    assert max(len(sequence.tokens) for sequence in drafted.sequences) == 2
-
-
 @pytest.mark.parametrize("sequences", ["dynamic", 3])
 def test_a_draft_without_trees_grows_one_sequence(sequences):
     model = tiny_decoder(2)

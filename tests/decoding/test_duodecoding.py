@@ -128,11 +128,6 @@ def test_a_draft_that_makes_one_token_in_a_forward_rests_at_once_and_is_tried_la
     assert modes[:3] == ["prefill", "pre", "alone"] and "pre" in modes[10:]
 
 
-def test_paper_mode_drafts_the_budget_and_no_more():
-    iterations = duodecoding(tiny_engine(noise=0.0), max_new_tokens=100, sequences=3, budget=13, draft_mode="paper")
-    assert [len(from_draft(iteration.drafted)) for iteration in iterations[:4]] == [0, 13, 13, 13]
-
-
 @pytest.mark.parametrize("changes, hurried", [({}, True), ({"budget": 5}, False), ({"draft_mode": "paper"}, False)])
 def test_only_a_draft_whose_length_is_free_is_hurried(monkeypatch, changes, hurried):
     calls = []

@@ -51,9 +51,9 @@ def test_the_best_scores_are_draws_without_replacement():
 
 
 def test_the_gap_is_how_much_more_logit_the_next_best_needed():
-    sampling = Sampling(temperature=0.8, seed=5)
+    sampling = Sampling(temperature=0.8, top_k=40, seed=5)
     drawn = draw(LOGITS[0], 3, sampling)
-    order = scores(tempered(LOGITS[:1], 0.8), [3], sampling)[0].topk(2).indices
+    order = scores(filtered(tempered(LOGITS[:1], 0.8), top_k=40, top_p=1.0), [3], sampling)[0].topk(2).indices
     for change, token in ((-1e-6, order[0]), (1e-6, order[1])):
         logits = LOGITS[0].clone()
         logits[order[1]] += drawn.margin + change
@@ -96,10 +96,7 @@ def test_down_to_the_lowest_temperature_a_tie_of_rounding_shows_and_all_stays_fi
     )
     for kind in (torch.float32, torch.float64):
         p = tempered(1e4 * LOGITS.to(kind), MIN_TEMPERATURE)
-        assert (
-            torch.equal(p.sum(dim=-1), torch.ones(3, dtype=p.dtype))
-            and torch.isfinite(1e4 * LOGITS.to(kind) / 1e-5).all()
-        )
+        assert torch.equal(p.sum(dim=-1), torch.ones(3, dtype=p.dtype))
 
 
 def test_where_only_one_token_can_be_drawn_there_is_no_gap():

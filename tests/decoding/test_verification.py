@@ -69,10 +69,10 @@ def test_the_judgement_of_a_chain_and_of_what_was_drafted_after_it(checked, draf
 
 
 class Every:
-    """Noise that takes every way it could go, one a run, and knows how likely that way is."""
+    """Noise that takes every way it could go, one a run, and knows how likely that way is; none of it is used twice."""
 
     def __init__(self, script):
-        self.script, self.taken, self.weight, self.others = list(script), [], 1.0, []
+        self.script, self.taken, self.weight, self.others, self.used = list(script), [], 1.0, [], set()
 
     def decide(self, weights):
         open_ways = [way for way, weight in enumerate(weights) if weight > 0]
@@ -86,6 +86,8 @@ class Every:
         return way
 
     def accepts(self, probability, position, trial):
+        assert (position, trial) not in self.used
+        self.used.add((position, trial))
         return self.decide([1 - probability, probability]) == 1
 
     def picks(self, probabilities, position):
