@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
@@ -51,16 +52,16 @@ class Visitors:
             number = next(numbers)
             return batch(job.id, number, events if number else [*before, *events])
 
-        def shown_of_run(other: Job, events: list[dict]) -> str:
+        def shown_of_run(run: str, other: Job, events: list[dict]) -> str:
             if len(self.hardware.queue) > 1:
                 other.stop.set()
             last = [event for event in events if event["type"] in ("end", "error")]
-            return batch(run.id, next(numbers), [{"type": "alone", "last": event} for event in last or [None]])
+            return batch(run, next(numbers), [{"type": "alone", "last": event} for event in last or [None]])
 
         try:
             run = yield from self.follow(request, ask, shown)
             if alone and run and self.is_idle_after(run):
-                yield from self.follow(request, alone, shown_of_run)
+                yield from self.follow(request, alone, partial(shown_of_run, run.id))
             return run
         except UserError as error:
             yield batch(uuid.uuid4().hex, 0, [*before, {"type": "error", "message": str(error)}])
