@@ -10,7 +10,7 @@ const LEAST_TOKENS = 16;
 const ASK_ALONE = "How much faster than alone?";
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
-// A message at the end of a whole run says that the machine was busy: nothing follows from its speed.
+// A whole run's end has a message where the machine was busy or the draft failed: nothing follows from its speed.
 const isDisturbed = ({ end }) => Boolean(end?.message);
 
 const speeds = new Map();
