@@ -120,8 +120,8 @@ def figure_3(results: Results) -> Figure:
         "Figure 3: time to the first token, relative to vanilla",
         styled(drawing, barmode="group", bargap=0.22),
         data,
-        "Below the dotted line the first token is earlier than vanilla's. Error bars: one standard deviation over "
-        "the questions.",
+        "Below the dotted line the first token, of the first turn, is earlier than vanilla's. Error bars: one standard "
+        "deviation over the questions.",
     )
 
 
@@ -280,10 +280,12 @@ def predicted(predictions: Predictions) -> Figure:
     drawing.update_xaxes(title="measured, tokens/s", range=[0, top])
     drawing.update_yaxes(title="predicted, tokens/s", range=[0, top])
     legend = {"orientation": "v", "x": 1.02, "xanchor": "left", "y": 1, "yanchor": "top"}
+    # The legend has a line for each point and one for the dotted line; higher than the plot it would scroll.
+    height = max(440, 120 + 20 * (len(points) + 1))
     return Figure(
         "cost-model",
         "The cost model: predicted against measured speed",
-        styled(drawing, height=440, legend=legend),
+        styled(drawing, height=height, legend=legend),
         data,
         "Without reading the prompt. On the dotted line the prediction is right.",
     )

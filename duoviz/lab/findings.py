@@ -1,13 +1,13 @@
 """The sentences that the numbers support, and no more: who is faster is decided by `speed_up` alone."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from duoviz.decoding.costs import CONTEXTS
 from duoviz.lab import answers
-from duoviz.lab.answers import Value, by_lane, rows_of, speed_up, tasks_of
+from duoviz.lab.answers import FEWEST, Value, by_lane, rows_of, speed_up, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
-from duoviz.lab.prediction import Predictions
+from duoviz.lab.prediction import Predictions, ratio_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
 from duoviz.lab.tables import confusion
@@ -166,10 +166,35 @@ def about_paying(results: Results) -> list[str]:
     if not all(apart and apart.verdict in ("tie", "slower") for apart in found):
         return []
     costs = cost_models(results.environment)
-    target, draft = costs[IN_TURN].target_time(1, CONTEXTS[0]), costs[TOGETHER].draft_time(1, CONTEXTS[0])
+    in_turn, beside = (ratio_of(costs[name]) for name in (IN_TURN, TOGETHER))
     return [
-        f"No draft model pays here: a pass of the target takes {1e3 * target:.1f} ms, and a draft step beside it "
-        f"{1e3 * draft:.1f} ms."
+        f"No draft model pays here: a pass of the target takes only as long as {in_turn:.1f} draft steps where both "
+        f"take turns, {beside:.1f} on DuoDecoding's processors."
+    ]
+
+
+def about_noise(results: Results) -> list[str]:
+    """What ± holds and what it leaves out; nothing where the questions are too few for it."""
+    tasks = {row["question_id"]: row["task"] for row in results.rows}
+    each, repeats = sorted(Counter(tasks.values()).values()), results.plan["repeats"]
+    if len(tasks) - len(each) < FEWEST:
+        return []
+    per_task = f"{each[0]} a task" if each[0] == each[-1] else f"{each[0]} to {each[-1]} a task"
+    times = "once" if repeats == 1 else f"{repeats} times"
+    return [
+        f"The ± after a φ, a percentage or an average is two standard errors over {len(tasks)} questions, {per_task}, "
+        f"each asked {times} in one run: it says how far other questions would move the figure, and not what another "
+        "run on this machine would change."
+    ]
+
+
+def about_turns(results: Results) -> list[str]:
+    """Of the tasks whose questions have more than one turn, that all are asked."""
+    turns = {row["task"]: len(row["measured"]) for row in results.rows}
+    return [
+        f"{task_name(task)}'s questions have {turns[task]} turns, and all were asked."
+        for task in tasks_of(results.rows)
+        if turns[task] > 1
     ]
 
 

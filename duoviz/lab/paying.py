@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 
 from duoviz.lab import prediction
 from duoviz.lab.answers import Value, acceptance, rows_of, speeds, tasks_of
-from duoviz.lab.figures import Figure, styled
+from duoviz.lab.figures import GREY, Figure, styled
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS, Ways
 from duoviz.lab.results import Results
@@ -16,9 +16,10 @@ from duoviz.lab.tasks import ALL_TASKS, with_all
 
 # Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
 GAIN = 1.05
-# Of the map, up to the largest φ; white is where nothing is gained.
-LARGEST_PHI = 3
-COLOURS = [[0, "#b3541e"], [1 / LARGEST_PHI, "#f3ede4"], [0.55, "#5fc4b6"], [1, "#0b4f6c"]]
+# Of the map, by φ: each colour's red, green and blue, and how opaque it is. The more is gained or lost, the more it
+# stands out from a light page and from a dark one.
+COLOURS = [(0, (196, 87, 27), 1), (1, (196, 87, 27), 0), (1, (14, 143, 184), 0), (3, (14, 143, 184), 1)]
+LARGEST_PHI = COLOURS[-1][0]
 # As rows cost where it was measured, and where they cost nothing.
 ROWS = {"here": "extra tokens cost as measured", "free": "extra tokens cost nothing"}
 HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
@@ -82,7 +83,8 @@ def map_data(results: Results) -> dict:
     """The maps as plain data: each `Side`, its maps by lines of alphas and columns of ratios, and its points by task.
 
     error: by which share the model's φ is larger than the measured one there. gain: φ along the border. colours: of φ,
-    by growing φ. beside: its `lead`. start: where this machine stands in both lists. beyond: see `duo_or_sps`.
+    by growing φ. beside: its `lead`. start: where this machine stands in both lists, and its measured draft steps per
+    target pass (`steps`). beyond: see `duo_or_sps`.
     """
     compared = sides(results)
     panels = [
@@ -105,8 +107,12 @@ def map_data(results: Results) -> dict:
         "alphas": ALPHAS.tolist(),
         "ratios": RATIOS.tolist(),
         "gain": GAIN,
-        "colours": [[round(share * LARGEST_PHI, 2), list(bytes.fromhex(colour[1:]))] for share, colour in COLOURS],
-        "start": {"alpha": nearest(ALPHAS, alpha), "ratio": nearest(RATIOS, compared[0].ratio)},
+        "colours": [[phi, [*colour, 255 * opaque]] for phi, colour, opaque in COLOURS],
+        "start": {
+            "alpha": nearest(ALPHAS, alpha),
+            "ratio": nearest(RATIOS, compared[0].ratio),
+            "steps": compared[0].ratio,
+        },
         "panels": panels,
         "beyond": {rows: duo_or_sps(compared, nearest(ALPHAS, alpha), rows) for rows in ROWS},
     }
@@ -117,10 +123,10 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     phis = {side.lane: side.phi[rows][alpha] for side in compared}
     better = RATIOS[phis[DUO] > phis[SPS]]
     where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
-    here = RATIOS[nearest(RATIOS, compared[0].ratio)]
+    in_turn, beside = (f"{side.ratio:.1f}" for side in compared if side.lane in (SPS, DUO))
     return (
         f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects DuoDecoding to be faster than SpS "
-        f"{where}. Where this was measured, a pass takes as long as {here:.1f} draft steps."
+        f"{where}. Measured here: {in_turn} draft steps where both take turns, {beside} on DuoDecoding's processors."
     )
 
 
@@ -169,10 +175,11 @@ def figure(results: Results) -> Figure:
             y=[alpha for _, alpha, _ in measured],
             mode="markers",
             marker={
-                "color": [phi.value for *_, phi in measured],
-                "coloraxis": "coloraxis",
-                "size": 12,
-                "line": {"color": "black", "width": 1.5},
+                # Open: what is not opaque would take the map's colour on.
+                "symbol": "circle-open",
+                "color": GREY,
+                "size": 11,
+                "line": {"width": 2},
             },
             # A circle at the axes' end is drawn whole.
             cliponaxis=False,
@@ -186,7 +193,8 @@ def figure(results: Results) -> Figure:
     drawing.update_xaxes(title="draft steps per target pass", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     bar = {"title": {"text": "φ"}, "outlinewidth": 0}
-    colours = {"colorscale": COLOURS, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
+    scale = [[phi / LARGEST_PHI, f"rgba{(*colour, opaque)}"] for phi, colour, opaque in COLOURS]
+    colours = {"colorscale": scale, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
     return Figure(
         "pays",
         "When does it pay?",
@@ -194,8 +202,8 @@ def figure(results: Results) -> Figure:
         styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
         data,
         "Colours: the speed-up φ that the cost model expects if every "
-        f"token is accepted with the same probability; on the black line it is {GAIN:.2f}. A circle is a measurement "
-        "on one task, in the colour of its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
+        f"token is accepted with the same probability; on the line it is {GAIN:.2f}. A circle is a measurement on one "
+        "task: hover over it for its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
         "with several, first tokens are accepted more often. Where extra tokens cost as measured, SpS, DuoDecoding and "
         "vanilla also have their measured time between passes. For DuoTree, acceptance is that of the draft's best "
         "tokens. Its policy is simulated at "
@@ -208,4 +216,4 @@ def add_contour(drawing: go.Figure, z: np.ndarray, level: float, line: dict, whe
     """Draw the line where the map has this value, and nothing else."""
     contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
     quiet = {"showscale": False, "showlegend": False, "hoverinfo": "skip"}
-    drawing.add_contour(x=RATIOS, y=ALPHAS, z=z, contours=contours, line={"color": "#14161c"} | line, **quiet, **where)
+    drawing.add_contour(x=RATIOS, y=ALPHAS, z=z, contours=contours, line={"color": GREY} | line, **quiet, **where)

@@ -156,7 +156,7 @@ def seconds_of_turn(turn: Mapping, costs: Costs, join: Callable, coarser: int) -
 
 def map_costs(environment: dict) -> dict[str, tuple[CostModel, CostModel]]:
     """The costs together and in turn for maps of φ: as rows cost `here`, and where they are `free`."""
-    together, in_turn = (padded(cost_models(environment)[name]) for name in (TOGETHER, IN_TURN))
+    together, in_turn = (cost_models(environment)[name] for name in (TOGETHER, IN_TURN))
     # With free rows a draft beside the target takes nothing from it, as where that is on a large GPU.
     free = with_free_rows(in_turn)
     return {"here": (together, in_turn), "free": (free, free)}
@@ -177,13 +177,13 @@ def places_of(environment: dict) -> Places:
 
 
 def growth(costs: CostModel) -> np.ndarray:
-    """T_target(n) / T_target(1) for n = 1 … LONGEST + 1."""
-    times = np.asarray(costs.target_time(np.arange(1, LONGEST + 2), CONTEXTS[0]))
-    return times / times[0]
+    """T_target(n) / T_target(1) for n = 1 … LONGEST + 1; the first is below 1 where more rows took less time."""
+    times = np.asarray(padded(costs).target_time(np.arange(1, LONGEST + 2), CONTEXTS[0]))
+    return times / costs.target_time(1, CONTEXTS[0])
 
 
 def ratio_of(costs: CostModel) -> float:
-    """T_target(1) / T_draft(1)."""
+    """Draft steps per target pass: T_target(1) / T_draft(1), as measured."""
     return float(costs.target_time(1, CONTEXTS[0]) / costs.draft_time(1, CONTEXTS[0]))
 
 
@@ -237,8 +237,8 @@ def formula_maps(
     """
     # Vanilla has the draft's cores too.
     one, one_beside = (float(costs.target_time(1, CONTEXTS[0])) for costs in (in_turn, together))
-    vanilla, sps, duo = one + between[0], between[1] / one, between[2] / one_beside
     alone, beside = growth(in_turn), growth(together)
+    vanilla, sps, duo = alone[0] * one + between[0], between[1] / one, between[2] / one_beside
     both = alone * one / one_beside if borrows else None
     return {
         SPS: vanilla / one * np.array([speculative_phi(alpha, RATIOS, alone, sps) for alpha in ALPHAS]),
@@ -269,7 +269,7 @@ def duotree_phi(together: CostModel, in_turn: CostModel, places: Places) -> Ways
 def duotree_map(together: CostModel, in_turn: CostModel, places: Places) -> Ways:
     """φ over ALPHAS (lines) and RATIOS, of which only the draft's costs and the places' shares differ."""
     mixes = [exponential_tilt(places, alpha) for alpha in PLAYED_ALPHAS]
-    factors = ratio_of(in_turn) / PLAYED_RATIOS
+    factors, together, in_turn = ratio_of(in_turn) / PLAYED_RATIOS, padded(together), padded(in_turn)
     ways = [(with_draft(together, factor), with_draft(in_turn, factor)) for factor in factors.tolist()]
     phis = np.array([[duotree_phi(*pair, mix) for pair in ways] for mix in mixes])
     return Ways(between(phis[..., 0]), between(phis[..., 1]))

@@ -20,6 +20,7 @@ from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
+from duoviz.models.sizes import sizes_in_words
 from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
@@ -175,9 +176,11 @@ def about(results: Results) -> tuple[str, str, str, str]:
         f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
         f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants{some}."
     )
+    text = " ".join([text, *findings.about_turns(results), *sizes_in_words(environment)])
     speed = about_speed(results.rows, environment["models"]["target"]) + about_steps(results.rows, environment)
     if environment.get("cpu") and precision["target"] == "float32":
         speed += " A target in int8 would read fewer bytes in a pass: the draft should gain less (not measured)."
+    speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
         return "", text, speed.strip(), TOO_FEW
     stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 WIDTH, HEIGHT, EDGE = 120, 60, 3
 ACROSS, UP = WIDTH - 2 * EDGE, HEIGHT - 2 * EDGE
-GREY = "#7d8694"
+GREY, BLUE = "#7d8694", "#0e8fb8"
 
 
 def thumbnail(drawing: go.Figure | None) -> str:
@@ -20,7 +20,7 @@ def thumbnail(drawing: go.Figure | None) -> str:
         marks = [rect(EDGE, y, ACROSS, 1.5, GREY) for y in range(8, HEIGHT, 11)]
         marks += [rect(x, y, 14, 3, GREY) for y in range(13, HEIGHT - 4, 11) for x in (8, 50, 74, 98)]
     elif of_type["heatmap"]:
-        marks = map_marks(of_type["heatmap"][0], drawing.layout.coloraxis.colorscale[-1][1])
+        marks = map_marks(of_type["heatmap"][0])
     elif of_type["bar"]:
         marks = bar_marks(of_type["bar"], stacked=drawing.layout.barmode == "stack")
     else:
@@ -29,12 +29,12 @@ def thumbnail(drawing: go.Figure | None) -> str:
     return f'<svg {size} aria-hidden="true">{"".join(marks)}</svg>'
 
 
-def map_marks(trace: Any, colour: str) -> list[str]:
-    """A heatmap in coarse cells, the darker the larger."""
+def map_marks(trace: Any) -> list[str]:
+    """A heatmap in coarse cells, the more opaque the larger."""
     top, lines = trace.z[::-6][:8].max() or 1.0, trace.z[::-6, ::4][:8]
     width, height = ACROSS / lines.shape[1], UP / len(lines)
     return [
-        rect(EDGE + width * column, EDGE + height * row, width, height, f"{colour}{round(255 * value / top):02x}")
+        rect(EDGE + width * column, EDGE + height * row, width, height, f"{BLUE}{round(255 * value / top):02x}")
         for row, line in enumerate(lines)
         for column, value in enumerate(line)
     ]

@@ -20,9 +20,9 @@ from duoviz.models.llama_config import OUR_KIND, SIZES, LlamaConfig, is_lean
 from duoviz.models.progress import Course, Progress, no_progress
 from duoviz.models.registry import EMBEDDED, find_pair, is_on_hub
 from duoviz.models.shapes import SHAPES, Shape, parameters_in
+from duoviz.models.sizes import OUR_DRAFT
 from duoviz.outside import Reader, Refused, in_short, open_file
 
-OUR_DRAFT = "duoviz draft"
 # The most bytes of a JSON file: the largest tokenizers have 33 million.
 MOST_BYTES = 100_000_000
 # Fields that end so count what transformers makes before it looks at the weights.

@@ -10,6 +10,7 @@ from duoviz import __version__
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
 from duoviz.models.cores import available_cores, has_gpu
+from duoviz.models.sizes import pair_in_words
 from duoviz.recordings import ENDING, GAME
 from duoviz.recordings import LESSONS as TRACES
 from duoviz.web.bounds import KEEP_FOR, TIDY_EVERY
@@ -113,6 +114,7 @@ def build_app(hardware: Hardware) -> gr.Blocks:
             gr.Markdown("# duoviz", elem_id="title")
             with gr.Accordion(IN_ONE_LINE, open=False, elem_id="about"):
                 gr.Markdown(INTRO)
+                gr.Markdown(f"**The models.** {pair_in_words()}", elem_id="models")
                 gr.Markdown(worth_it(), elem_id="worth-it")
                 gr.Markdown(PAPER)
                 if not has_gpu():

@@ -1,23 +1,30 @@
 """Results that come along: the run's own numbers, small, and the same each time; and the README's tables of them."""
 
+import html
 import json
 import re
 import shutil
 import socket
 import zipfile
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from duoviz import __version__
 from duoviz.__main__ import main
-from duoviz.lab import findings, paying, shipping
-from duoviz.lab.answers import speeds
-from duoviz.lab.plan import DUO, DUOTREE, SPS
+from duoviz.decoding import METHODS
+from duoviz.decoding.costs import CONTEXTS
+from duoviz.lab import findings, shipping
+from duoviz.lab.answers import rows_of, speeds
+from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
+from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.report import first_view, sections
 from duoviz.lab.results import load, opened
 from duoviz.lab.shipping import kept_view, ship, shipped, view_of
 from duoviz.lab.tasks import ALL_TASKS
+from duoviz.models.sizes import draft_size, target_size
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.app import ROOT
 from tests.release.pages import BEGIN, END, results_page, summary
@@ -58,6 +65,11 @@ def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
         assert (again.parent / kept).read_bytes() == (file.parent / kept).read_bytes()
 
 
+def views_parts(file):
+    """What stands in the part that says where results were measured."""
+    return kept_view(file)["parts"]["environment"]["above"]
+
+
 def rounded(view):
     """The view as it comes out of a file; of numbers the digits that do not depend on the processor."""
     return json.loads(json.dumps(view), parse_float=lambda number: f"{float(number):.9g}")
@@ -70,12 +82,22 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
     said = views[0]["overview"]["pays"]["why"]
     measured = [speeds(results.rows, [lane])[lane].phi[ALL_TASKS] for lane in (SPS, DUO, DUOTREE)]
     assert bool(said) == all(phi.value - phi.spread <= 1 for phi in measured)
-    if said:
-        ratio = paying.sides(results)[0].ratio
-        target, draft = map(float, re.findall(r"([\d.]+) ms", said[0]))
-        assert target / draft < ratio
-    # DuoDecoding's last place above SpS.
     pays = views[0]["overview"]["pays"]
+    # One figure for each set of costs, wherever it stands.
+    costs = cost_models(results.environment)
+    times = {
+        name: [float(of(1, CONTEXTS[0])) for of in (each.target_time, each.draft_time)] for name, each in costs.items()
+    }
+    in_turn, beside = (f"{target / draft:.1f}" for target, draft in (times[IN_TURN], times[TOGETHER]))
+    assert f"{float(pays['start']['steps']):.1f}" == in_turn
+    of_both = f"{in_turn} draft steps where both take turns, {beside} on DuoDecoding's processors."
+    assert all(of_both in sentence for sentence in [*pays["beyond"].values(), *said])
+    costs_told = re.findall(r"([\d.]+) ms a pass, draft ([\d.]+) ms a step: ([\d.]+)", views_parts(file))
+    assert [steps for *_, steps in costs_told] == [beside, in_turn]
+    assert all(
+        float(target) / float(draft) == pytest.approx(float(steps), abs=0.1) for target, draft, steps in costs_told
+    )
+    # DuoDecoding's last place above SpS.
     for rows, told in pays["beyond"].items():
         sps, duo = (pays["panels"][place][rows][pays["start"]["alpha"]] for place in (0, 1))
         last = max((at for at in range(len(sps)) if float(duo[at]) > float(sps[at])), default=None)
@@ -84,6 +106,43 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
         # Of DuoTree's play the tests play little.
         assert view["overview"]["pays"]["panels"].pop()["method"] == "DuoTree"
     assert views[0] == views[1], f"ship {file.name} anew"
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_what_was_asked_and_of_which_models_is_told_as_the_answers_have_it(file):
+    results, told = shipped(file), html.unescape(kept_view(file)["first"]["about"])
+    rows = rows_of(results.rows, VANILLA)
+    asked = Counter(row["task"] for row in rows)
+    (each,) = {*asked.values()}
+    assert f"two standard errors over {len(rows)} questions, {each} a task, each asked once in one run" in told
+    assert results.plan["repeats"] == 1 and {row["repeat"] for row in results.rows} == {0}
+    assert {len(row["choices"][0]["turns"]) for row in rows if row["task"] == "mt_bench"} == {2}
+    assert "MT-Bench's questions have 2 turns, and all were asked." in told and told.count(" turns, and all") == 1
+    is_ours = results.environment["versions"]["duoviz"] == __version__
+    assert (draft_size() in told) == is_ours and (target_size() in told) == ("at SmolLM2" not in told)
+
+
+def test_the_docs_quote_the_results_that_come_along():
+    found = {file.stem: speeds(shipped(file).rows, METHODS) for file in SHIPPED}
+    models, measuring = ((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("models", "measuring"))
+    for name in {*found} - {NAME}:
+        phis = [found[name][lane].phi[ALL_TASKS] for lane in (SPS, DUO, DUOTREE)]
+        line = next(line for line in models.splitlines() if f"(`{name}` in the Lab)" in line)
+        assert f"{len(found[name][SPS].rows)} prompts" in line
+        assert line.endswith(f"| {' | '.join(f'{phi.value:.2f} ± {phi.spread:.2f}' for phi in phis)} |")
+    on_gpu = {lane: f"{line.phi[ALL_TASKS].value:.2f}" for lane, line in found["with-an-H100"].items()}
+    parts = [f"{label_of(lane)} {on_gpu[lane]}" for lane in ("prompt_lookup", "lookahead", SPS, DUOTREE)]
+    assert f"over vanilla are {', '.join(parts)}, DuoDecoding {on_gpu[DUO]} and REST {on_gpu['rest']}." in words(
+        measuring
+    )
+    for name, told in (("two-cores", "in `two-cores`"), ("with-AVX-512", "in `with-AVX-512`")):
+        costs = cost_models(shipped(FOLDER.parent / "results" / f"{name}.zip").environment)[IN_TURN]
+        longer = f"{costs.target_time(32, CONTEXTS[0]) / costs.target_time(1, CONTEXTS[0]):.1f} times"
+        assert re.search(rf"{longer}[\w ]* {told}", words(measuring))
+
+
+def words(text):
+    return " ".join(text.split())
 
 
 def test_the_readme_and_the_page_of_results_are_those_of_the_first_results():

@@ -32,6 +32,7 @@ def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing
 
 def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_path):
     told = live.worth_it()
+    assert {*live.MEASURED} == {file.stem for file in results_store.RECORDED.glob("*.zip")}
     for name in live.MEASURED:
         duo, in_turn = (averages(name)[method] for method in ("DuoDecoding", "SpS"))
         said = " and ".join(f"{each['phi']:.2f} ± {each['noise']:.2f}" for each in (duo, in_turn))

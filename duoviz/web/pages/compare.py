@@ -40,8 +40,9 @@ ROUNDS = 3
 ABOUT = (
     "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Race "
     "on equal cores* also runs the large model alone (vanilla) on the cores that it has in DuoDecoding (all for the "
-    "prompt, then its share), as in the paper. *Larger model* runs the race twice: with the large model as it is, and "
-    "in the next larger model's shape, which computes the same text at that model's cost."
+    "prompt, then its share). That is nearly the paper's setting: on a processor DuoDecoding's target also gets the "
+    "draft's core once the draft is done. *Larger model* runs the race twice: with the large model as it is, and in "
+    "the next larger model's shape, which computes the same text at that model's cost."
 )
 
 
@@ -92,7 +93,7 @@ def on_a_gpu() -> str:
     """What the Lab measured with a small target on a GPU; "" without results."""
     if not (found := averages("with-an-H100").get("DuoDecoding")):
         return ""
-    return f"Measured on an H100 with a small target, DuoDecoding: {in_words(found)} times."
+    return f"Measured on an H100 with a small target: DuoDecoding's speed-up over vanilla is {in_words(found)}."
 
 
 def lanes_of(first: Settings, second: Settings, methods: Sequence[str], *, like_for_like: bool) -> list[Lane]:

@@ -71,6 +71,7 @@ def recorded_runs() -> dict[str, Path]:
 MEASURED = {
     "two-cores": ("on two processor cores", "SmolLM2-135M"),
     "with-a-larger-target": ("there with a larger target", "SmolLM2-135M at the cost of SmolLM2-360M"),
+    "with-AVX-512": ("on two cores with AVX-512 and an earlier draft", "SmolLM2-135M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 
@@ -85,7 +86,7 @@ def measured() -> list[tuple[str, str, str, str, str]]:
         if view and {"DuoDecoding", "SpS"} <= found.keys():
             pays = view["overview"]["pays"]
             phis = [in_words(found[method]) for method in ("DuoDecoding", "SpS")]
-            rows.append((where, target, f"{pays['ratios'][pays['start']['ratio']]:.1f}", *phis))
+            rows.append((where, target, f"{pays['start']['steps']:.1f}", *phis))
     for target, lanes in TABLE_1.items() if rows else ():
         rows.append(("in the paper, on a GPU", target, "–", *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
     return rows
@@ -97,8 +98,8 @@ def worth_it() -> str:
         return ""
     said = "; ".join(f"{where} ({target}) {duo} and {in_turn}" for where, target, _, duo, in_turn in rows)
     return (
-        "**Is it worth implementing?** Speed over the large model alone, of DuoDecoding and of taking turns (SpS): "
-        f"{said}. {view['overview']['pays']['beyond']['free']} The *Lab* has the map."
+        "**Is it worth implementing?** Speed-up φ over the large model alone, of DuoDecoding and of taking turns "
+        f"(SpS): {said}. {view['overview']['pays']['beyond']['free']} The *Lab* has the map."
     )
 
 

@@ -156,8 +156,13 @@ def plan_fields() -> dict[str, Component]:
         fields["pair"] = gr.Dropdown(list(PAIRS), value=first_pair(), label="Models", allow_custom_value=True)
         info = "an existing name resumes that measurement"
         fields["name"] = gr.Textbox(usual_name("quick"), label="Name of the results", info=info, elem_id="lab-name")
+    info = "MT-Bench's questions have two turns, both asked"
     fields["tasks"] = gr.CheckboxGroup(
-        [(label, task) for task, label in TASKS.items()], value=list(TASKS), label="Tasks", elem_id="lab-tasks"
+        [(label, task) for task, label in TASKS.items()],
+        value=list(TASKS),
+        label="Tasks",
+        info=info,
+        elem_id="lab-tasks",
     )
     info = "vanilla always runs, as the baseline for speed and text"
     fields["methods"] = gr.CheckboxGroup(

@@ -9,11 +9,13 @@ from duoviz.comparison import agreed
 from duoviz.decoding import METHODS
 from duoviz.decoding.settings import Settings
 from duoviz.models.embedded import embedded_target
+from duoviz.models.sizes import LAYERS, PARAMETERS
 from tests.benchmarks.harness import questions
 
 
 def test_logits_equal_transformers_in_float32(embedded_engine):
     reference = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float32).eval()
+    assert (reference.num_parameters(), reference.config.num_hidden_layers) == (PARAMETERS, LAYERS)
     ids = embedded_engine.pair.encode("Name three rivers in Europe and the seas they flow into.")
     with torch.no_grad():
         expected = reference(torch.tensor([ids])).logits[0]

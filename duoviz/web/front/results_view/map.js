@@ -12,7 +12,7 @@ const MOVES = {
   ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], PageUp: [0, 5], PageDown: [0, -5],
 };
 
-// colours: [φ, [red, green, blue]] by growing φ.
+// colours: [φ, [red, green, blue, how opaque]] by growing φ, each part up to 255.
 export function colourOf(phi, colours) {
   const value = Math.min(colours.at(-1)[0], Math.max(0, phi));
   const above = Math.max(1, colours.findIndex(([at]) => at >= value));
@@ -24,10 +24,12 @@ function pictureOf(lines, colours) {
   const canvas = el("canvas", { width: lines[0].length, height: lines.length });
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
-  lines.toReversed().flat().forEach((phi, index) => image.data.set([...colourOf(phi, colours), 255], 4 * index));
+  lines.toReversed().flat().forEach((phi, index) => image.data.set(colourOf(phi, colours), 4 * index));
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }
+
+const inCss = ([red, green, blue, opaque]) => `rgb(${red} ${green} ${blue} / ${opaque / 255})`;
 
 // Where the values pass a level, as a path: through each square of four neighbours a line between the sides that they
 // pass it on, in proportion. `within` says of which squares.
@@ -75,6 +77,9 @@ export const placeOfRatio = (ratio, { ratios }) => (
 export const placeOfAlpha = (alpha, { alphas }) => (
   ((alphas.length - 1) * (alpha - alphas[0])) / (alphas.at(-1) - alphas[0])
 );
+
+// Where a point starts, stands what was measured.
+const stepsAt = (ratio, { ratios, start }) => fixed(ratio === start.ratio ? start.steps : ratios[ratio], 1);
 
 function axisNodes(pays, toX, toY) {
   const bottom = MAP_HEIGHT - MAP_BOTTOM;
@@ -163,7 +168,9 @@ function createPanel(panel, whole, pays, move) {
     const cx = inside(toX(circles[at][0]), MAP_LEFT, MAP_WIDTH - MAP_RIGHT);
     const cy = inside(toY(circles[at][1]), MAP_TOP, MAP_HEIGHT - MAP_BOTTOM);
     const title = svg("title", {}, `measured, ${task}: φ ${fixed(phi, 2)} (n = ${n})`);
-    return svg("circle", { cx, cy, r: CIRCLE, class: "ll-measured", fill: `rgb(${colourOf(phi, pays.colours)})` }, title);
+    const circle = (name, fill) => svg("circle", { cx, cy, r: CIRCLE, class: name, fill });
+    // What shines through it is the page, and not the map.
+    return svg("g", {}, circle("ll-under", ""), circle("ll-measured", inCss(colourOf(phi, pays.colours))), title);
   });
   const ways = createWays(panel, pays, { toX, toY }, circles);
   const handle = createHandle(drawing, panel, pays, toPlace, move);
@@ -194,7 +201,7 @@ function createPanel(panel, whole, pays, move) {
       const x = toX(isHere ? placeOfRatio(panel.ratio, pays) : ratio);
       handle.setAttribute("transform", `translate(${x} ${toY(alpha)})`);
       handle.setAttribute("aria-valuenow", pays.alphas[alpha]);
-      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${fixed(pays.ratios[ratio], 1)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
+      handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${stepsAt(ratio, pays)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
       const sure = isHere && whole.noise ? `± ${fixed(whole.noise, 2)}, ` : "";
       setText(found, `${sure}${origin}${isHere ? "" : errorWords(panel.error)}`);
@@ -205,11 +212,11 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target. Where the rings start, each at its method's own costs of steps taken alone, stands what was measured over all tasks. An estimate has one α for all texts; it leaves out text lookup and DuoDecoding's further sequences. Where extra tokens cost nothing, no time passes between forward passes.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target, each model alone at work. Where the rings start stands what was measured over all tasks; DuoDecoding's is at the ratio on its own processors. An estimate has one α for all texts; it leaves out text lookup and DuoDecoding's further sequences. Where extra tokens cost nothing, no time passes between forward passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];
-  const stops = colours.map(([phi, colour]) => `rgb(${colour}) ${(100 * phi) / largest}%`);
+  const stops = colours.map(([phi, colour]) => `${inCss(colour)} ${(100 * phi) / largest}%`);
   const ticks = Array.from({ length: largest + 1 }, (_, phi) => el("span", {}, `${phi}`));
   const scale = el("span", { class: "ll-scale", style: `--colours: ${stops}` }, el("i"), ...ticks);
   const sign = (shape) => svg("svg", { viewBox: "0 0 24 20", width: 24, height: 20, "aria-hidden": "true" }, shape);
@@ -219,7 +226,7 @@ function legendNodes({ gain, colours }) {
   const percent = `${Math.round(100 * (gain - 1))} %`;
   const item = (name, drawn, words) => el("li", { "data-key": name }, drawn, words);
   return [
-    item("phi", scale, "speed-up φ over vanilla: brown loses, green gains"), item("ring", sign(ring), "your point"),
+    item("phi", scale, "speed-up φ over vanilla: orange loses, blue gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: CIRCLE, class: "ll-measured", fill: "none" })), "measured here, task by task"),
     item("gain", line(""), `line: ${percent} faster than vanilla`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
@@ -230,12 +237,16 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
   { ratio: nearest(ratio, ratios), alpha: nearest(alpha, alphas) }
 );
 
-// rows: where, the target, draft steps per pass, and φ of both.
+const LARGE = "No target of 7 billion parameters has been measured with duoviz on a GPU. To measure one: ";
+const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 --variants --out my-results";
+
+// rows: where, the target, draft steps per target pass, and φ of both.
 function hardwareTable(rows) {
   const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
-  return el("table", { class: "ll-hardware" }, el("caption", {}, "By hardware, and in the paper"),
-    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per pass", "DuoDecoding φ", "SpS φ"])),
+  const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware, and in the paper"),
+    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS"])),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
+  return el("div", {}, table, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND)));
 }
 
 // pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the
@@ -261,7 +272,7 @@ export function createMap({ pays, speeds, elsewhere }, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${fixed(pays.ratios[ratio], 1)}. Elsewhere the cost model estimates each φ.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${stepsAt(ratio, pays)}. Elsewhere the cost model estimates each φ.`);
     setText(beyond, pays.beyond[choice.value]);
     legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
   };

@@ -10,11 +10,11 @@ const PAYS = { ratios: [0.5, 2, 8], alphas: [0.1, 0.3, 0.5, 0.7, 0.9] };
 const same = (place) => place;
 const grid = (size, value) => Array.from({ length: size }, () => Array(size).fill(value));
 
-test("from brown through white, where nothing is gained, to blue", () => {
-  const colours = [[0, [179, 84, 30]], [1, [243, 237, 228]], [3, [11, 79, 108]]];
-  const found = [-1, 0, 0.5, 1, 3, 9].map((phi) => colourOf(phi, colours));
-  const [[, first], [, white], [, last]] = colours;
-  assert.deepEqual(found, [first, first, [211, 161, 129], white, last, last]);
+test("the more is lost or gained, the more a colour covers the page, light or dark", () => {
+  const colours = [[0, [196, 87, 27, 255]], [1, [196, 87, 27, 0]], [1, [14, 143, 184, 0]], [3, [14, 143, 184, 255]]];
+  const found = [-1, 0, 0.5, 1, 2, 3, 9].map((phi) => colourOf(phi, colours));
+  const [[, first], [, none], , [, last]] = colours;
+  assert.deepEqual(found, [first, first, [196, 87, 27, 128], none, [14, 143, 184, 128], last, last]);
 });
 
 test("ratios are spaced by their logarithms, alphas evenly, and a point is never off the map", () => {
