@@ -8,6 +8,8 @@ from duoviz.web.lessons.text import Mistake, value_of
 # Iterations are the trace's (`trace/trace.schema.json`).
 Iteration = dict
 
+LIKE_A_WORD = re.compile(r" [^\W\d_]+|[.,;:!?]|'s")
+
 
 def guesses(it: Iteration) -> list[dict]:
     """The proposed tokens that this iteration's target forward read."""
@@ -25,6 +27,11 @@ def choices_of(it: Iteration) -> tuple[dict | None, dict | None]:
     return None, None
 
 
+def is_readable(it: Iteration) -> bool:
+    """Whether all tokens that were proposed and written in its place read like words and punctuation."""
+    return all(LIKE_A_WORD.fullmatch(node["text"]) for node in it["checked"] + it["drafted"])
+
+
 def names_of(it: Iteration) -> dict[str, Any]:
     """What an expression may name of an iteration, beside its record; None where it has none of it."""
     read, nodes, steps, began = guesses(it), it["checked"] + it["drafted"], it["draft"], it["target"]["start"]
@@ -36,6 +43,7 @@ def names_of(it: Iteration) -> dict[str, Any]:
     of_status = {node["status"]: node for node in reversed(nodes)}
     return {
         "iteration": it,
+        "readable": is_readable(it),
         **{outcome: it["verdict"]["outcome"] == outcome for outcome in ("hit", "miss", "rejection")},
         "guesses": len(read),
         "proposed": len(read + roots),
@@ -80,7 +88,10 @@ FORM = re.compile("(prefill|middle|last)|(first|last|after first) (.+)|most (.+?
 
 
 def find(at: str, iterations: list[Iteration]) -> int:
-    """The index of the iteration that an `at` stands for; with `most`, the first of the largest. Raises Mistake."""
+    """The index of the iteration that an `at` stands for; with `most`, the first of the largest. Raises Mistake.
+
+    Where several fulfil a condition, one that is readable; `most` is the largest of all.
+    """
     if not (match := FORM.fullmatch(at)):
         raise Mistake(
             f'"{at}" names no iteration: write prefill, middle, last, first CONDITION, last CONDITION, '
@@ -90,7 +101,9 @@ def find(at: str, iterations: list[Iteration]) -> int:
     if place:
         return {"prefill": 0, "middle": len(iterations) // 2, "last": len(iterations) - 1}[place]
     if order:
-        index = matching(condition, iterations)[-1 if order == "last" else 0] + (order == "after first")
+        found = matching(condition, iterations)
+        found = [index for index in found if is_readable(iterations[index])] or found
+        index = found[-1 if order == "last" else 0] + (order == "after first")
         return existing([index] if index < len(iterations) else [])[0]
     values = {index: value_of(measure, names_of(iterations[index])) for index in matching(where or "true", iterations)}
     return max(existing([index for index in values if values[index]]), key=values.__getitem__)
@@ -117,7 +130,7 @@ NUMBERS = {
     "k": "k", "γ": "gamma", "longest sequence": "longest", "θ": "theta",
 }  # fmt: skip
 
-STATUSES = ("accepted", "rejected", "discarded", "pending", "correction")
+STATUSES = ("accepted", "rejected", "discarded", "unchecked", "pending", "correction")
 MARKS = {
     **{status: Mark("tree", f'.dv-node[data-status="{status}"]', ".dv-node") for status in STATUSES},
     "looked up": Mark("tree", FOUND, ".dv-node"),

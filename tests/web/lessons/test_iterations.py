@@ -70,3 +70,13 @@ def test_a_tree_that_lives_on():
     places = {name: matching(name, run["iterations"]) for name in ("survivors", "steps_before")}
     assert places == {"survivors": [2, 3], "steps_before": [1, 2]}
     assert find("most survivors where own_token_written", run["iterations"]) == 2
+
+
+def test_of_several_one_is_found_whose_tokens_read_like_words():
+    texts = ["w", " process", "CO"]
+    run = trace("speculative", [iteration(["x"]), *[
+        iteration(["b"], "rejection", checked=[node(text, "rejected"), own(" a")]) for text in texts
+    ]])  # fmt: skip
+    places = {at: find(at, run["iterations"]) for at in ("first rejection", "last rejection", "after first rejection")}
+    assert places == {"first rejection": 2, "last rejection": 2, "after first rejection": 3}
+    assert find("most guesses", run["iterations"]) == 1 and find("most guesses where readable", run["iterations"]) == 2

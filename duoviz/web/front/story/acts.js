@@ -6,7 +6,7 @@ import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { capital, count, countGuesses } from "../visualizer/words.js";
 import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
-import { NUMBERS, proposedOf } from "./stops.js";
+import { draftedOf, NUMBERS, proposedOf } from "./stops.js";
 
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
 const [LARGE, SMALL] = ["Large model (target)", "Small model (draft)"];
@@ -90,7 +90,7 @@ export function cheap({ trace, one: single, many, rows, tokens, slower }, { figu
 
 export function guess({ trace, iteration, tail, slower }, { figure, motion, script, width, height }) {
   const text = createText(tail, iteration.committed);
-  const nodes = proposedOf(iteration.drafted);
+  const nodes = draftedOf(iteration);
   const tree = createTree(nodes, tail, { width, height });
   const lanes = lanesOf(trace, { from: iteration.index, to: iteration.index }, { target: LARGE, draft: SMALL }, width);
   figure.append(text.node, tree.node, createKey(["pending", ...nodes.map(({ status }) => status)]), lanes.node);

@@ -2,13 +2,14 @@
 // so that other recordings tell the same story. A stop for which they hold nothing is left out.
 
 import { aboutOf } from "../visualizer/methods.js";
-import { count, countGuesses, duration, fixed, known, quote } from "../visualizer/words.js";
+import { count, countGuesses, duration, fateOf, fixed, known, quote } from "../visualizer/words.js";
 
 // What can be followed at once, and a text that a line or two hold.
 const [MOST_GUESSES, MOST_NODES, MOST_SEQUENCES, LEAST_SURE, LONGEST_SHORT, TAIL] = [8, 20, 6, 4, 4, 60];
 
 const hasStatus = (nodes, wanted) => nodes.some(({ status }) => status === wanted);
 export const proposedOf = (nodes) => nodes.filter(({ status }) => status !== "correction");
+export const draftedOf = ({ drafted }) => proposedOf(drafted).map((node) => ({ ...node, status: fateOf("drafted", node) }));
 const acceptedOf = ({ checked }) => checked.filter(({ status }) => status === "accepted");
 const isHit = ({ verdict }) => verdict.outcome === "hit";
 const tokensOf = (iterations) => iterations.flatMap(({ committed }) => committed);
@@ -181,10 +182,10 @@ function wrongGuesses(runs) {
 }
 
 function withBars(trace, iteration) {
-  const { theta, candidates, sequences, drafted } = iteration;
+  const { theta, candidates, sequences } = iteration;
   const [{ p }] = candidates;
   return {
-    ...shownAt(trace, iteration), nodes: proposedOf(drafted),
+    ...shownAt(trace, iteration), nodes: draftedOf(iteration),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
     sum: `θ = ${fixed(p, 4)} (best word) × ${fixed(theta / p, 4)} (best after it) = ${fixed(theta, 3)}`,

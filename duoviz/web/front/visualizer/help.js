@@ -23,14 +23,17 @@ export function createMessage({ state }) {
 
 const STATUSES = [
   ["pending", "proposed, not yet checked"], ["accepted", "the large model agrees"], ["rejected", "the large model disagrees"],
-  ["discarded", "followed a rejected token, or was on an unused branch"],
+  ["discarded", "checked, but it followed a rejected token or was on an unused branch"],
+  ["unchecked", "thrown away before the large model read it"],
   ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
-// Until a draft's guesses are judged they are shown as pending, whatever the method.
+// Until a draft's guesses are judged they are shown as pending, whatever the method; where some then still are, others
+// are never checked.
 export function statusesOf(header) {
   const { statuses, draft } = aboutOf(header);
-  return STATUSES.filter(([name]) => !header || statuses.includes(name) || (draft && name === "pending"));
+  const has = (name) => statuses.includes(name === "unchecked" ? "pending" : name);
+  return STATUSES.filter(([name]) => !header || has(name) || (draft && name === "pending"));
 }
 
 function legendEntries(header) {

@@ -6,7 +6,7 @@ import { lookAt, timesOf } from "./moments.js";
 import { createMotion } from "./motion.js";
 import { nodesOf } from "./sentence.js";
 import { sendingOf, wantsNoMotion } from "./player.js";
-import { known, MARKS } from "./words.js";
+import { fateOf, known, MARKS } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 
@@ -24,7 +24,7 @@ export function createLooks(drawing) {
   };
   const isKept = ({ taken, status }) => taken && status === "pending";
   const livesOn = ({ list, status }) => list === "rest" && status === "pending";
-  const isWrong = ({ status }) => status === "rejected" || status === "discarded";
+  const isWrong = ({ status }) => ["rejected", "discarded", "unchecked"].includes(status);
   const leavingClass = (entry, keeps) => (isWrong(entry) ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
   // The branch that was taken goes to where the next iteration has it, what was not right falls, and what has become
   // text leaves the place to the branch, or stays as a trace where there is none.
@@ -45,7 +45,8 @@ export function createLooks(drawing) {
       const before = iteration.index === last?.index + 1 && isShown && !wantsNoMotion() ? drawn : [];
       const numberOf = ({ list, index }) => ({ checked: index, rest: last.checked.length + index })[list];
       drawn = items.filter((item) => item.node).map((item) => {
-        const { list, index, node: { status } } = item;
+        const { list, index } = item;
+        const status = fateOf(list, item.node);
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
         return { ...item, group, edge, status, times: times[list][index], look: status, isJudged: true };
       });

@@ -120,7 +120,7 @@ const stroke = (x1, x2, y1, y2, more) => svg("line", { x1, x2, y1, y2, ...more }
 
 // What the marks of the tree mean, and of the timeline where it is drawn.
 function entriesOf({ paints: all }, header) {
-  const paints = { ...all, correction: all.target };
+  const paints = { ...all, correction: all.target, unchecked: all.discarded };
   const statuses = statusesOf(header).map(([status]) => {
     const style = { x: 6, "text-anchor": "middle", "font-size": SMALL, "font-weight": 700, fill: paints[status] ?? paints.pending };
     return { mark: [svg("text", style, MARKS[status])], words: `${FATES[status]} (${status})` };

@@ -10,7 +10,7 @@ import { candidatesKnown } from "./moments.js";
 import { proposalsOf, treeWords } from "./sentence.js";
 import { isLeaving, isMoving, isPaced } from "./player.js";
 import { textBefore } from "./state.js";
-import { count, FATES, fixed, known, MARKS, percent, quote } from "./words.js";
+import { count, fateOf, FATES, fixed, known, MARKS, percent, quote } from "./words.js";
 
 // Of the token that is pointed at, what the tip shows beside it is also said.
 function createPointing(drawing) {
@@ -57,7 +57,7 @@ const [ROWS, HALF, CAPTION_SIGN, KEY_SCROLL] = [26, 13, 9, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const [LEAST_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 0.95, 480];
+const [LEAST_SCALE, LESSONS_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 1, 0.95, 480];
 const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
@@ -70,7 +70,7 @@ function likelihood(node, nodes) {
   return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
 }
 
-const dataOf = ({ list, index, node }) => ({ "data-list": list, "data-index": index, "data-status": node.status });
+const dataOf = ({ list, index, node }) => ({ "data-list": list, "data-index": index, "data-status": fateOf(list, node) });
 
 function edgePath(item, nodes, right) {
   const name = `dv-edge${item.taken ? " dv-taken" : ""}`;
@@ -82,26 +82,26 @@ function edgePath(item, nodes, right) {
 
 const chanceWords = (share) => (share < 0.005 ? "under 1 %" : percent(share));
 
-function nodeFacts({ text, id, q, p, count: seen, status, source, chance }, header) {
+function nodeFacts({ list, node }, header) {
+  const { text, id, q, p, count: seen, status, source, chance } = node;
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: an unfinished guess, not verified"];
-  const facts = [named, `${FATES[status]} (${status}), ${originOf(source, header)}`];
+  const facts = [named, `${FATES[fateOf(list, node)]} (${status}), ${originOf(source, header)}`];
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`draft ${chanceWords(q)}`);
   if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
   if (known(p)) facts.push(`target ${chanceWords(p)}`);
-  else if (["pending", "discarded"].includes(status)) facts.push("not checked by the target");
   return facts;
 }
 
 export function nodeGroup(item, header) {
   const { node } = item;
-  const data = node ? { ...dataOf(item), "data-source": node.source, "data-meaning": nodeFacts(node, header).join(" · ") } : {};
+  const data = node ? { ...dataOf(item), "data-source": node.source, "data-meaning": nodeFacts(item, header).join(" · ") } : {};
   const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
-  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[node.status] ?? ""));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[fateOf(item.list, node)] ?? ""));
   return group;
 }
 
@@ -144,11 +144,14 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
   box.scrollTop = top;
 }
 
-// most, least: the scales between which it is fitted into the box. What would be folded below many rows, out of sight,
-// goes on to the right.
-function fitTree(tree, iteration, header, { box, most, least }) {
+// most, least: the scales between which it is fitted into the box; isWhole: also into its height. What would be folded
+// below many rows, out of sight, goes on to the right.
+function fitTree(tree, iteration, header, { box, most, least, isWhole }) {
   const folded = (room) => placeItems(tree, room, ROWS);
-  const scale = Math.max(Math.min(least, most), Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP)));
+  const fit = isWhole ? most : Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP));
+  let scale = Math.max(Math.min(least, most), fit);
+  const heightAt = (now) => now * folded(box.width / now - COLUMN_GAP / 2).height;
+  while (isWhole && scale > least && heightAt(scale) > box.height) scale *= 0.98;
   const isHigh = box.width > NARROW && scale * (tree.rows + 1) * ROWS > box.height;
   const room = tree.windowRow === null && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
   const places = folded(room);
@@ -179,11 +182,16 @@ function createForest({ state, redraw }) {
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
   let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
+  // Beside a lesson's text the tree is to be seen whole.
+  const isBeside = () => innerWidth > 900 && box.closest(".dl") !== null;
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
-    const readable = isPresented() ? PRESENTED_SCALE : LEAST_SCALE / zoomOf(box);
-    const fitted = fitTree(tree, iteration, state.header, { box: size, most: least, least: readable });
+    const isWhole = isBeside();
+    const usual = isPresented() ? PRESENTED_SCALE : LEAST_SCALE / zoomOf(box);
+    const readable = isWhole ? LESSONS_SCALE / zoomOf(box) : usual;
+    const limits = { box: size, most: least, least: readable, isWhole };
+    const fitted = fitTree(tree, iteration, state.header, limits);
     least = fitted.scale;
     drawNodes(drawing, tree, iteration, fitted, state.header);
     reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`);
@@ -197,7 +205,7 @@ function createForest({ state, redraw }) {
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
-      const key = `${size.width} ${scaleIn(size)} ${state.epoch}`;
+      const key = `${size.width} ${isBeside() ? size.height : scaleIn(size)} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];

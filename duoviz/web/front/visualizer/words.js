@@ -1,11 +1,13 @@
 // How tokens and numbers are written; no control character of a model's text gets through as one.
 
-export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", correction: "➜", window: "◇" };
+export const MARKS = { pending: "○", accepted: "✓", rejected: "✗", discarded: "–", unchecked: "⊖", correction: "➜", window: "◇" };
 // What becomes of a guess, in plain words.
 export const FATES = {
-  pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", correction: "large model's own",
-  window: "unfinished",
+  pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", unchecked: "never checked",
+  correction: "large model's own", window: "unfinished",
 };
+// Of what was discarded, only the checked tokens were read by the target.
+export const fateOf = (list, { status }) => (status === "discarded" && ["drafted", "rest"].includes(list) ? "unchecked" : status);
 
 // Control and direction characters would move or hide what stands beside them.
 export function visible(text) {

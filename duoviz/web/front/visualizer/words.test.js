@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { clip, count, duration, fixed, percent, quote, tokenLabel, visible } from "./words.js";
+import { clip, count, duration, fateOf, fixed, percent, quote, tokenLabel, visible } from "./words.js";
 
 test("what cannot be seen gets a sign", () => {
   assert.equal(visible("a\nb\r\nc\td"), "a↵b↵c⇥d");
@@ -37,4 +37,10 @@ test("numbers; what is not known is a dash", () => {
   assert.deepEqual([0, 1, 2].map((number) => count(number, "token")), ["0 tokens", "1 token", "2 tokens"]);
   const written = [0, 0.0005, 0.05, 0.5, 1, 12.34].map(duration);
   assert.deepEqual(written, ["0.0 ms", "0.5 ms", "50.0 ms", "500 ms", "1.00 s", "12.34 s"]);
+});
+
+test("of what was discarded, what the target read is told from what it never checked", () => {
+  const fates = ["checked", "drafted", "rest"].map((list) => fateOf(list, { status: "discarded" }));
+  assert.deepEqual(fates, ["discarded", "unchecked", "unchecked"]);
+  assert.equal(fateOf("drafted", { status: "rejected" }), "rejected");
 });
