@@ -12,14 +12,12 @@ from duoviz.decoding.theory import in_turn_speed, run_of
 from duoviz.recordings import ROUNDS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
-from duoviz.web.lessons.text import Mistake, one_of, percent
+from duoviz.web.lessons.text import Mistake, one_of
 from duoviz.web.results_store import averages, in_words
 
-# Two speeds closer than this are called equal: one run's speed is not more certain.
-EQUAL_SPEED = 0.03
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
-    "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "phi", "against_vanilla",
+    "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "phi",
     "lab_phi", "other_runs", "same_text",
 )  # fmt: skip
 
@@ -137,10 +135,3 @@ class Facts:
     def phi(self) -> float:
         """The speed-up φ: tokens per second over vanilla's."""
         return self.speeds[self.method] / self.speeds["vanilla"]
-
-    def against_vanilla(self) -> str:
-        """As in "SpS was … Vanilla"."""
-        ratio = self.phi()
-        if abs(ratio - 1) < EQUAL_SPEED:
-            return "about as fast as"
-        return f"{percent(abs(ratio - 1))} {'faster' if ratio > 1 else 'slower'} than"

@@ -113,8 +113,8 @@ QUESTIONS = [
     ("choose\n\nWhich?\n\n- [ ] One\n  No,\n  not it.\n- [x] Two *k*\n  Yes: {discarded}.\n", {
         "text": "Which?", "options": [("One", False, "No, not it."), ("Two k", True, "Yes: 2.")],
     }),
-    ("choose\nanswer: against_vanilla()\nright: r {same_text()}\nwrong: w\n\nOf two?\n- 15 % faster than\n- no\n", {
-        "text": "Of two?", "options": [("15 % faster than", True, "r 0"), ("no", False, "w")],
+    ("choose\nanswer: phi() | fixed(2)\nright: r {same_text()}\nwrong: w\n\nOf two?\n- 1.15\n- no\n", {
+        "text": "Of two?", "options": [("1.15", True, "r 0"), ("no", False, "w")],
     }),
     ("step\nanswer: draft_steps > 1\nright: r\nwrong: w\n\nGo.\n", {
         "text": "Go.", "answer": [1, 2, 3], "right": "r", "wrong": "w",

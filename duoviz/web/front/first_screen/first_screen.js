@@ -16,7 +16,6 @@ import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 // How long it lasts, in seconds, about.
 const LASTS = 12;
 // Speeds that differ by no more are the same.
-const ALIKE = 0.03;
 const [LONGEST_FRAME, LINES] = [0.1, 3];
 
 // One of both: its name, what its colours mean, its text, its count of tokens, its lanes, which grow with the clock.
@@ -62,10 +61,8 @@ function createSide(title, names, ...key) {
 // What became of the race, in one sentence.
 function ending(alone, both, isComputed) {
   const [ratio, number] = [alone.wall / both.wall, both.tokens.length];
-  const times = ratio > 1 + ALIKE ? `${ratio.toFixed(2)} times as fast`
-    : ratio < 1 - ALIKE ? `only ${ratio.toFixed(2)} times as fast` : "about as fast";
   const [one, other] = [alone, both].map(({ wall }) => duration(wall));
-  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${times}.`;
+  return `${isComputed ? "Computed: the" : "The"} same ${number} tokens take ${one} alone and ${other} together, ${ratio.toFixed(2)} times as fast.`;
 }
 
 // What the last iteration until then did.

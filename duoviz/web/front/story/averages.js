@@ -23,7 +23,7 @@ export const shortWords = (header, averages) => meanWords(header, averages, (own
 
 export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {
   const onGpu = [own.gpu, inTurn.gpu];
-  return ` Taking turns (SpS) reaches ${measuredWords(inTurn)} here: drafting takes so little time that little can be hidden.`
+  return ` Taking turns (SpS) reaches ${measuredWords(inTurn)} here: working at once hides the time of drafting, but the large model then has fewer cores.`
     + ` With a large model on a GPU the paper measured ${listed(own.paper)}, SpS ${listed(inTurn.paper)}`
     + `${onGpu.every(known) ? `; with this small one on an H100 we measured ${listed(onGpu)}` : ""}.`;
 });
