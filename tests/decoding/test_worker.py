@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+from ctypes import c_ulong
 from functools import partial
 from types import ModuleType, SimpleNamespace
 
@@ -11,6 +12,8 @@ import pytest
 
 from duoviz.decoding.calibration import MeasureRequest
 from duoviz.decoding.drafting import DraftPlan, DraftRequest
+from duoviz.decoding.worker import heartbeat
+from duoviz.decoding.worker.heartbeat import SILENCE, Heartbeat
 from duoviz.decoding.worker.process import ProcessDraft
 from duoviz.decoding.worker.protocol import DraftDied, InlineDraft
 from duoviz.models.cores import Cores, available_cores
@@ -113,6 +116,22 @@ def test_a_draft_that_stopped_after_its_answer_has_answered(draft, monkeypatch):
         pass
     monkeypatch.setattr(draft, "heartbeat", SimpleNamespace(silent=lambda: True, beats_again=lambda: False))
     assert draft.alive() and draft.ready() and draft.result().sequences
+
+
+def test_a_process_is_silent_after_regular_looks_and_not_where_who_looks_was_paused(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(heartbeat, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    watched = Heartbeat(c_ulong(1))
+
+    def is_silent(later=SILENCE / 10):
+        now[0] += later
+        return watched.silent()
+
+    assert [is_silent() for _ in range(12)] == 11 * [False] + [True]
+    assert not is_silent(60.0)
+    assert [is_silent() for _ in range(11)] == 10 * [False] + [True]
+    watched.beats.value += 1
+    assert not is_silent()
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from duoviz.lab.machine import environment
 from duoviz.lab.plan import DUO, VANILLA, make_plan
 from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
-from tests.lab.asked import QUESTIONS, TOKENS
+from tests.lab.asked import QUESTIONS, TOKENS, written
 from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine, traced
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
@@ -141,6 +141,11 @@ def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
     lanes = [job.lane.name for job in jobs_of(plan)]
     assert lanes[0] == VANILLA == lanes[15] and lanes[1:15] == lanes[29:15:-1]
     assert {job.lane.settings.max_new_tokens for job in jobs_of(plan) if job.question.task == "qa"} == {32}
+
+
+def test_the_lanes_of_tables_2_and_3_run_on_the_papers_tasks_or_on_all_where_there_are_none(questions, tmp_path):
+    plans = [make_plan(file=file) for file in (questions, written(tmp_path, QUESTIONS[4:5]))]
+    assert [len(plan.lanes("rag")) for plan in plans] == [8, 15]
 
 
 def test_the_time_left_follows_the_answers_until_now(questions, finished):

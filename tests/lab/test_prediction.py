@@ -112,9 +112,9 @@ def test_phi_is_that_of_the_best_length():
     slowed = max(run_of(0.8, gamma) / (gamma / 8 + grown[gamma] + 0.5) for gamma in range(1, 32))
     assert speculative_phi(0.8, 8.0, grown, between=0.5) == pytest.approx(slowed)
     assert duodecoding_phi(0.8, 8.0, free, between=0.5) == pytest.approx(duodecoding_phi(0.8, 8.0, free) / 1.5)
-    # Where rows cost nothing, all that fits into the target's forward is kept.
-    for ratio in (1, 3, 8):
-        assert duodecoding_phi(0.8, ratio, free) == pytest.approx(parallel_tokens(0.8, 0.8, ratio))
+    # Where rows cost nothing, all whole steps that fit into the target's forward are kept.
+    for ratio in (1, 3, 3.9, 8):
+        assert duodecoding_phi(0.8, ratio, free) == pytest.approx(parallel_tokens(0.8, 0.8, int(ratio)))
     assert duodecoding_phi(0.8, 8.0, grown) < duodecoding_phi(0.8, 8.0, free)
     # With all cores it would be twice as fast: so it nearly is beside a draft that takes no time.
     alone, borrowing = (duodecoding_phi(0.8, 1e6, free, both) for both in (free, 0.5 * free))

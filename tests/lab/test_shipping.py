@@ -27,6 +27,7 @@ from duoviz.lab.tasks import ALL_TASKS
 from duoviz.models.sizes import draft_size, target_size
 from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.app import ROOT
+from tests.lab.made_results import row
 from tests.release.pages import BEGIN, END, results_page, summary
 from tests.release.sitting import LARGER, NAME, put
 
@@ -68,6 +69,15 @@ def test_what_is_shipped_are_the_runs_own_numbers(finished, tmp_path):
 def views_parts(file):
     """What stands in the part that says where results were measured."""
     return kept_view(file)["parts"]["environment"]["above"]
+
+
+def test_a_text_that_is_not_vanillas_is_kept():
+    kept = {}
+    for verdict in ("equal", "tie", "defect", None):
+        answer = row(SPS) | {"verdict": verdict}
+        answer["choices"][0]["turns"] = ["text"]
+        kept[verdict] = shipping.lean_row(answer)["choices"][0]["turns"]
+    assert kept == {"equal": [""], "tie": ["text"], "defect": ["text"], None: ["text"]}
 
 
 def rounded(view):

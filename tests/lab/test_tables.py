@@ -10,8 +10,9 @@ import pytest
 from duoviz.decoding import METHODS
 from duoviz.lab import findings, paper, tables
 from duoviz.lab.answers import Value, rows_of, speed_up
+from duoviz.lab.figures import figure_4
 from duoviz.lab.plan import DUO, LOOKS, ONE_SEQUENCE, OTHER, SPS, TARGET_ONLY, VANILLA, label_of, look_of
-from duoviz.lab.report import shown
+from duoviz.lab.report import shown, table_lines
 from tests.lab.made_results import results, row
 from tests.toy import TOY
 
@@ -110,6 +111,21 @@ def test_what_stands_around_a_figure_is_never_a_rounded_nought():
     values = [Value(18.4, 0.004, 4), Value(18.4, 0.0, 4), Value(1.28, 0.06, 84, 2, mean=True)]
     around = [shown(value)[1].replace("\xa0", " ") for value in values]
     assert around == ["± < 0.1, n = 4", "n = 4", "noise ± 0.06, n = 84"]
+
+
+def test_noise_and_the_deviation_of_answers_are_columns_of_their_own():
+    values = [Value(18.4, 0.5, 4), Value(1.28, 0.06, 84, 2, mean=True)]
+    head, *lines = table_lines(tables.Table("name", "title", "Method", ["speed", "φ"], [("SpS", values)]))
+    assert head[3:] == ["standard deviation", "noise", "n"]
+    assert [line[3:] for line in lines] == [[0.5, None, 4], [None, 0.06, 84]]
+
+
+@pytest.mark.parametrize("lane, start", [(SPS, 10.0), (DUO, 0.0)])
+def test_in_figure_4_the_target_of_sps_begins_when_its_draft_has_ended(lane, start):
+    # In the first iteration the target reads the prompt, and in the second the draft.
+    times = {"target": [9.0, 9.0, 0.02, 0.02], "draft": [0.0, 9.0, 0.01, 0.01], "draft_steps": [0, 1, 1, 1]}
+    figure = figure_4(results(row(lane, **times)))
+    assert [line[1:4] for line in figure.data[1:]] == [["target", start, 20.0], ["draft", 0.0, 10.0]]
 
 
 def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():

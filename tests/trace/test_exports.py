@@ -14,8 +14,10 @@ import pytest
 from duoviz.__main__ import main
 from duoviz.models.cache import cache_folder
 from duoviz.notebook import Run
+from duoviz.trace.exports import token_rows
 from tests.app import ROOT
 from tests.tiny import tiny_engine, traced
+from tests.trace.made import made, node, step
 
 HOSTILE = ["=cmd|' /C calc'!A0", "a,b;c\nd", '"quoted"', "</script><script>alert(1)</script>", "\u2028", "é"]
 
@@ -64,6 +66,12 @@ def test_the_table_says_how_duotrees_draft_worked(overlap, mode):
     trace = traced(tiny_engine(noise=0.3), "duotree", max_new_tokens=24, overlap=overlap)
     rows = rows_of(Run(trace).to_csv())
     assert rows[0]["mode"] == "prefill" and rows[2]["mode"] == mode
+
+
+def test_of_equal_tokens_each_has_its_own_chances():
+    checked = [node("accepted") | {"id": 7, "q": q, "p": 2 * q} for q in (0.5, 0.25)]
+    rows = token_rows(made("speculative", [step(0.1, ids=[7, 7], sources=["draft"] * 2, checked=checked)]))
+    assert [(row["q"], row["p"]) for row in rows] == [(0.5, 1.0), (0.25, 0.5)]
 
 
 def test_the_tables_columns_are_documented(trace):

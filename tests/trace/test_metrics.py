@@ -52,7 +52,8 @@ def test_of_a_chain_only_what_was_not_accepted_is_lost():
     checked = [*CHECKED[:2], node("discarded"), node("discarded"), CHECKED[2]]
     steps = [step(0.9, before=before, outcome="rejection", tested=2, accepted=1, checked=checked, **WRITTEN)
              for before in (0.1, 0.4)]  # fmt: skip
-    trace = made("speculative", steps)
+    # The target reads the prompt alone, and then the draft does.
+    trace = made("speculative", [step(0.9), *steps])
     assert lost(trace["iterations"]) == pytest.approx({"miss": 0.0, "rejection": 0.75 * 0.4, "waiting": 0.5})
     assert forward_seconds(trace, rows=1) == pytest.approx(0.9) and forward_seconds(trace, rows=2) is None
 

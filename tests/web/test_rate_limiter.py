@@ -19,6 +19,12 @@ def test_those_who_have_had_their_turn_are_forgotten(monkeypatch):
     assert len(turns.due) <= 11
 
 
+def test_who_was_away_for_long_has_its_burst_and_no_more():
+    turns = RateLimiter(1, burst=2)
+    turns.delay("a", 0.0)
+    assert [turns.delay("a", 1000.0) for _ in range(4)] == [0, 0, 1, 2]
+
+
 @pytest.fixture
 def slept(monkeypatch):
     """The delays that the gate waits; time stands still."""

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from duoviz.decoding.forward import Stopped
 from duoviz.decoding.settings import Settings
 from duoviz.errors import UserError
 from duoviz.runs import Lane
@@ -220,3 +221,7 @@ def test_an_engine_of_a_worker_measures_when_the_pool_says_so():
     with worker.ready_engine("embedded").measuring(stopped=bool):
         events.append("measures")
     assert events[-3:] == ["exclusive", "measures", "measured"]
+    # What it said then holds for that measurement.
+    worker.emit = events.append
+    with pytest.raises(Stopped), worker.measuring(stopped=lambda: True):
+        pass

@@ -27,8 +27,8 @@ def of_one(method, *iterations):
 
 
 def in_turn():
-    """A run whose γ is the middle one of 1, 2 and 3."""
-    checked = [[node(text, "accepted") for text in "abc"[:number]] for number in (3, 1, 2)]
+    """A run whose γ is the larger one of 2 and 1; the prompt's forward has no guesses."""
+    checked = [[node(text, "accepted") for text in "ab"[:number]] for number in (2, 1)]
     turns = [iteration(["a", "b"], tested=2, accepted=1, checked=nodes) for nodes in ([], *checked)]
     return facts(traces={"duodecoding": trace("duodecoding", turns)})
 
