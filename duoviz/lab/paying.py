@@ -153,8 +153,14 @@ def figure(results: Results) -> Figure:
         shared_yaxes=True,
         horizontal_spacing=0.05,
         vertical_spacing=0.1,
-        subplot_titles=[f"{label_of(side.lane)},<br>{words}" for words in ROWS.values() for side in compared],
+        # In three lines, which fit side by side on a narrow screen.
+        subplot_titles=[
+            f"{label_of(side.lane)},<br>{words.replace(' cost', '<br>cost')}"
+            for words in ROWS.values()
+            for side in compared
+        ],
     )
+    drawing.update_annotations(font_size=12)
     data: list[list] = [["what", "panel", "draft steps per target pass", "acceptance", "φ", "noise", "n"]]
     for column, side in enumerate(compared, 1):
         label, measured = label_of(side.lane), [(name, *point) for name, point in side.points.items()]
@@ -190,7 +196,7 @@ def figure(results: Results) -> Figure:
             col=column,
         )
     drawing.update_xaxes(type="log", tickvals=[0.5, 2, 8, 32, 128])
-    drawing.update_xaxes(title="draft steps per target pass", row=2)
+    drawing.update_xaxes(title="draft steps<br>per target pass", row=2)
     drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
     bar = {"title": {"text": "φ"}, "outlinewidth": 0}
     scale = [[phi / LARGEST_PHI, f"rgba{(*colour, opaque)}"] for phi, colour, opaque in COLOURS]
@@ -198,8 +204,7 @@ def figure(results: Results) -> Figure:
     return Figure(
         "pays",
         "When does it pay?",
-        # Two lines stand over each map.
-        styled(drawing, height=720, margin={"t": 52}, coloraxis=colours),
+        styled(drawing, height=740, margin={"t": 60}, coloraxis=colours),
         data,
         "Colours: the speed-up φ that the cost model expects if every "
         f"token is accepted with the same probability; on the line it is {GAIN:.2f}. A circle is a measurement on one "
