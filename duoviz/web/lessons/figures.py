@@ -55,7 +55,8 @@ def cache(facts: Facts) -> dict:
 
 
 def draws(facts: Facts) -> dict:
-    """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it.
+    """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it; `accepted`:
+    Σ min(p, q), by what is shown of both.
 
     The place is the one of those where the target is unsure at which the draft knows most. Tokens that both find
     unlikely are one outcome more, its text null.
@@ -68,7 +69,9 @@ def draws(facts: Facts) -> dict:
     rest = {name: max(0.0, 1 - sum(token[name] for token in likely)) for name in ("p", "q")}
     # A greedy target wrote what it puts first.
     before = "".join(place[0]["text"] for place in facts.places[:at])
-    return {"before": " ".join(before.split()[-6:]), "outcomes": [*likely, {"text": None, **rest}]}
+    outcomes = [*likely, {"text": None, **rest}]
+    accepted = sum(min(round(each["p"], 2), round(each["q"], 2)) for each in outcomes)
+    return {"before": " ".join(before.split()[-6:]), "outcomes": outcomes, "accepted": accepted}
 
 
 def listed(place: list[dict]) -> list[dict]:

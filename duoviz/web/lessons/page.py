@@ -37,11 +37,12 @@ def read_page(part: str, facts: Facts, terms: list[Term]) -> dict:
     facts = replace(facts, iteration=iterations[at]) if "at" in fields else facts
     if figure:
         one_of(figure, FIGURES, f'there is no figure "{figure}"')
-    page = page_of(facts.names, terms)
+    drawn = {"kind": figure} | FIGURES[figure](facts) if figure else None
+    page = page_of(facts.names | {"figure": drawn}, terms)
     return {
         "title": title.removeprefix("## "), "trace": facts.method, "at": at, "until": until,
         **lights(fields.get("highlight", "" if figure else "text, tree"), at),
-        "figure": {"kind": figure} | FIGURES[figure](facts) if figure else None,
+        "figure": drawn,
         "text": markdown.render(text, page),
         "question": question(asked, iterations, page) if asked else None,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { placeIn, stepFrom } from "./course.js";
-import { answersText, createProgress } from "./progress.js";
+import { answersText, createProgress, questionsText } from "./progress.js";
 
 const LESSONS = [{ name: "why", pages: [{}, {}] }, { name: "how", pages: [{}] }];
 const at = (lesson, page) => ({ lesson, page });
@@ -62,4 +62,16 @@ test("a lesson is done when its pages are seen and its question is answered; the
     for (const name of kept.keys()) kept.set(name, text);
     assert.equal(createProgress(() => {}).words(LESSON), "not started");
   }
+});
+
+test("a worksheet has every question and the exercises on paper, each with the link to its page", () => {
+  const options = [{ html: "One" }, { html: "Two" }];
+  const pages = [
+    { title: "First", text: "Read." }, { title: "Second", text: "Read.", question: { text: "How many?", options } },
+    { title: "On paper", text: "Show it.", question: null },
+  ];
+  const sheet = questionsText([{ title: "Why", pages }], (lesson, page) => `#${lesson.title}-${page + 1}`, String);
+  assert.deepEqual(sheet.split("\n\n"), [
+    "Questions of the course of duoviz", "1. Why: Second (#Why-2)\nHow many?\n[ ] One\n[ ] Two", "1. Why: On paper (#Why-3)\nShow it.",
+  ]);
 });

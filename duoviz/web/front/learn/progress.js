@@ -75,9 +75,27 @@ export function answersText(lessons, progress, plain = plainText) {
   return [head, ...parts].join("\n\n");
 }
 
+// A page of this title has exercises in its text.
+const ON_PAPER = "On paper";
+
+// What is asked, as a worksheet. linkTo: gives the link to a lesson's page.
+export function questionsText(lessons, linkTo, plain = plainText) {
+  const parts = lessons.flatMap((lesson, number) => lesson.pages.flatMap(({ title, text, question }, page) => {
+    if (!question && title !== ON_PAPER) return [];
+    const answers = (question?.options ?? []).map(({ html }) => `[ ] ${plain(html)}`);
+    const where = `${number + 1}. ${lesson.title}: ${title} (${linkTo(lesson, page)})`;
+    return [[where, plain(question?.text ?? text), ...answers].join("\n")];
+  }));
+  return ["Questions of the course of duoviz", ...parts].join("\n\n");
+}
+
+const pageAt = (lesson, page) => `${location.href.split("#")[0]}#tab=learn&lesson=${lesson.name}&page=${page + 1}`;
+
 export function createHandIn(lessons, progress) {
   const field = el("textarea", { "class": "dl-copied", "readonly": "", "rows": 6, "aria-label": "My answers" });
   const done = "Copied. Paste it into a mail.";
   const { button, told } = copyTools("Copy my answers", field, () => answersText(lessons, progress), done);
-  return el("div", { class: "dl-hand-in" }, button, " For a teacher: each question and your answer, as text. Nothing is sent.", told, field);
+  const sheet = copyTools("Copy the questions", field, () => questionsText(lessons, pageAt), "Copied. Paste it into a document.");
+  return el("div", { class: "dl-hand-in" }, button, " For a teacher: each question and your answer, as text. Nothing is sent.", told,
+    sheet.button, " For a class: a worksheet, with links to the pages.", sheet.told, field);
 }
