@@ -145,8 +145,8 @@ def estimate(side: Side) -> str:
         return ""
     what = "drafts" if side.header["draft"] else "proposals"
     return (
-        f"Estimate: with the target on a GPU, if more tokens in a pass took no longer, the same {what} would give up to "
-        f"{side.figures['tau']:.2f} times vanilla's speed: its tokens per pass (τ), if drafting stays hidden. "
+        f"Estimate: with the target on a GPU, if more tokens in a pass took no longer, the same {what} would give "
+        f"up to {side.figures['tau']:.2f} times vanilla's speed: its tokens per pass (τ), if drafting stays hidden. "
         "A GPU's own times would change how much is drafted."
     )
 
