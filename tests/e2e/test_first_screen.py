@@ -141,8 +141,20 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     expect(page.locator(".dv-origin")).to_contain_text("recorded on")
     page.locator("#prompt textarea").fill("")
     page.locator("#generate").click()
-    expect(page.locator(".dv-message[data-kind=error]")).to_be_visible()
+    refused, unread = page.locator(".dv-message[data-kind=error]"), page.locator(".dv-files-message[data-kind=error]")
+    expect(refused).to_be_visible()
     assert not violations_in_both(page)
+    # One error at a time, until another thing is asked for, or the question changes.
+    file = {"name": "a.json", "mimeType": "application/json", "buffer": b"{}"}
+    page.get_by_label("Trace file").set_input_files(file)
+    expect(unread).to_be_visible()
+    expect(refused).to_be_hidden()
+    page.locator("#generate").click()
+    expect(unread).to_have_count(0)
+    expect(refused).to_be_visible()
+    page.locator("#prompt textarea").fill("Why?")
+    expect(refused).to_have_count(0)
+    expect(page.locator(".dv-message")).to_have_text("Press Generate to run it live.")
 
 
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):

@@ -8,8 +8,8 @@ from tests.web.front.runs import recorded, telling
 
 # At each moment: what each node looks like in the picture, and by moments.js, which tests/web/front holds to the trace.
 SLIDES = """async ([trace, events, position]) => {
-  const [{ mount }, { createSlides }, { lookAt, timesOf }] = await Promise.all(
-    ["mount", "picture", "moments"].map((name) => import(`/web/front/visualizer/${name}.js`)));
+  const [{ mount }, { createSlides }, { lookAt, timesOf }, { fateOf }] = await Promise.all(
+    ["mount", "picture", "moments", "words"].map((name) => import(`/web/front/visualizer/${name}.js`)));
   const root = document.body.appendChild(document.createElement("div"));
   const { state } = mount(root, { subscribe(callback) { events.forEach(callback); } });
   const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
@@ -24,7 +24,7 @@ SLIDES = """async ([trace, events, position]) => {
     const moment = part === 1 ? iteration.sync : begin + part * (iteration.sync - begin);
     const looks = [...drawn.querySelectorAll("g.dv-node")].map(({ dataset: { list, index, status }, classList }) => (
       [classList.contains("dv-unborn") ? "unborn" : status,
-        lookAt(timesOf(iteration, list, trace.header)[index], iteration[list][index].status, moment)]));
+        lookAt(timesOf(iteration, list, trace.header)[index], fateOf(list, iteration[list][index]), moment)]));
     const [bars, taken] = [".dv-bar", ".dv-node.dv-taken"].map((part) => drawn.querySelectorAll(part).length);
     seen.push({ part, moment, looks, bars, taken, told: drawn.documentElement.textContent });
   }
@@ -57,8 +57,13 @@ def test_what_is_played_behind_a_run_says_how_far(plain_page):
     where, behind = page.locator(".dv-where"), round(events[-1]["iteration"]["sync"])
     assert behind > 0
     expect(where).to_have_text(f"The prompt's pass · {behind} s behind")
+    # The text ahead is grey, which the key says while there is any.
+    later = page.locator(".dv-legend-list[data-later]")
+    expect(later).to_have_count(1)
     send(page, [end])
     expect(where).to_have_text("The prompt's pass · 3 s each")
+    page.locator(".dv").press("End")
+    expect(later).to_have_count(0)
 
 
 # What stands on the stage in each frame from now on.

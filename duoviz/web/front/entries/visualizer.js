@@ -7,7 +7,7 @@ import { leave, takeLeft } from "../visualizer/remembered.js";
 import { mount } from "../visualizer/mount.js";
 import { createReceiver } from "../visualizer/feed.js";
 import { PAGE_KEYS } from "../visualizer/help.js";
-import { foldMethods, followRuns, startFromChips } from "../share/form.js";
+import { foldMethods, followRuns, onChange, startFromChips } from "../share/form.js";
 import { storyIn } from "../share/link.js";
 import { createStory, opensItself, TOLD } from "../story/story.js";
 import { createOverStage } from "../first_screen/over_stage.js";
@@ -58,6 +58,7 @@ export function start({ element, props, methods }) {
   const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
   page.opening = { ...opening, of };
   followRuns(root);
+  onChange(root, () => receiver.send({ type: "changed" }));
   foldMethods(document.querySelectorAll("#ask .methods"));
   startFromChips();
   Promise.all([left?.run, left?.file].map(eventsOfLeft)).then(async ([run, file]) => {

@@ -2,7 +2,7 @@
 
 import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
-import { aboutOf } from "../visualizer/methods.js";
+import { aboutOf, TARGET } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
 import { shortWords } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
@@ -84,9 +84,10 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);
+  const sources = [...aboutOf(told.header).proposers, TARGET].map(({ id }) => id);
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
-    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey()),
+    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey([], { sources })),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];

@@ -2,7 +2,7 @@
 
 import { button, el, setText, textButton, zoomOf } from "../visualizer/dom.js";
 import { wantsNoMotion } from "../visualizer/player.js";
-import { MARKS } from "../visualizer/words.js";
+import { apart, MARKS } from "../visualizer/words.js";
 import { PLACES } from "./rounds.js";
 import { tokenWords } from "./score.js";
 
@@ -26,9 +26,9 @@ function travel(board, from, to) {
 }
 
 function writtenNodes({ text, name }, at, source) {
-  const word = text.trimStart() || text;
+  const [space, word] = apart(text);
   const attributes = { "class": "dg-written", "data-at": at, "data-source": source };
-  return [text.slice(0, text.length - word.length), el("span", attributes, word || tokenWords(name))];
+  return [space, el("span", attributes, word || tokenWords(name))];
 }
 
 function textNodes(tokens, until, sources) {
@@ -63,9 +63,8 @@ function slotsOf({ places, next }, picks, verdict = null) {
 }
 
 function slotNode({ status, words }) {
-  const node = el("li", { "class": "dg-slot", "data-status": status, "data-token": words }, words);
-  if (MARKS[status] && status !== "pending") node.prepend(el("span", { class: "dg-mark" }, MARKS[status]), " ");
-  return node;
+  const mark = MARKS[status] ? [" ", el("span", { class: "dg-mark" }, MARKS[status])] : [];
+  return el("li", { "class": "dg-slot", "data-status": status, "data-token": words }, words, ...mark);
 }
 
 const optionNode = (words, number, act) => button({ class: "dg-option" }, () => act(number),

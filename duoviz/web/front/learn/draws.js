@@ -58,7 +58,7 @@ export function coupledFigure({ before, outcomes }) {
     shown.setDraft(q);
     const draws = coupledDraws(p, q, DRAWS_SHOWN, seed);
     const texts = draws.map(({ target }) => outcomeName(outcomes[target]));
-    const drafted = draws.map(({ target, draft }) => `${target === draft ? "✓" : "✗"} ${outcomeName(outcomes[draft])}`);
+    const drafted = draws.map(({ target, draft }) => `${outcomeName(outcomes[draft])} ${target === draft ? "✓" : "✗"}`);
     const half = DRAWS_SHOWN / 2;
     const parts = [0, half].map((from) => [texts, drafted].map((all) => all.slice(from, from + half)));
     lines.replaceChildren(...parts.flatMap(([text, draft]) => [...line("Text", text), ...line("Draft", draft)]));
@@ -87,7 +87,7 @@ export function drawByRule(outcomes, next) {
 export function story(outcomes, { drafted, chance, accepted, written }) {
   const [one, other] = [drafted, written].map((index) => outcomeName(outcomes[index]));
   const said = `The draft draws ${one}. It may stay with probability ${fixed(chance, 2)}.`;
-  return accepted ? `${said} It stays: ✓ ${one}.` : `${said} It is rejected ✗. ➜ ${other} is drawn instead.`;
+  return accepted ? `${said} It stays: ${one} ✓.` : `${said} It is rejected ✗. ${other} ➜ is drawn instead.`;
 }
 
 export function ruleFigure({ before, outcomes }) {

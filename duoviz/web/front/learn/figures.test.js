@@ -77,8 +77,8 @@ test("one token by the classical rule, and in words", () => {
   // The target lacks "a" alone.
   assert.deepEqual(drawn(0.9, 0.2, 0.99), { drafted: 2, chance: 0.2, accepted: false, written: 0 });
   const said = "The draft draws other. It may stay with probability 0.20.";
-  assert.equal(story(OUTCOMES, drawn(0.9, 0.19)), `${said} It stays: ✓ other.`);
-  assert.equal(story(OUTCOMES, drawn(0.9, 0.5, 0.5)), `${said} It is rejected ✗. ➜ a is drawn instead.`);
+  assert.equal(story(OUTCOMES, drawn(0.9, 0.19)), `${said} It stays: other ✓.`);
+  assert.equal(story(OUTCOMES, drawn(0.9, 0.5, 0.5)), `${said} It is rejected ✗. a ➜ is drawn instead.`);
 });
 
 test("by the classical rule the text is the target's, and as much is accepted as both have in common", () => {

@@ -44,7 +44,7 @@ export function standing(race, lane) {
   if (!canReplay(race) || !tokensOf(lane) || race.clock < wallOf(lane)) return "";
   if (!WHOLE.has(lane.state.end?.stopped)) return "cut short";
   const others = sidesOf(race).filter((each) => each !== lane && tokensOf(each));
-  return !race.result?.disturbance && others.length && others.every((each) => wallOf(each) > wallOf(lane)) ? "✓ first" : "finished";
+  return !race.result?.disturbance && others.length && others.every((each) => wallOf(each) > wallOf(lane)) ? "first" : "finished";
 }
 
 export function countersOf(race, lane) {

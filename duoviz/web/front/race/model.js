@@ -2,17 +2,18 @@
 
 import { SPEEDS } from "../visualizer/player.js";
 import { capital } from "../visualizer/words.js";
-import { addToRun, applyEvent, emptyRun, emptyState, eventsOf } from "../visualizer/state.js";
+import { addToRun, applyEvent, emptyRun, emptyState, eventsOf, stoodBefore } from "../visualizer/state.js";
 
 const ALONE = "The methods run one after the other, so neither slows the other.";
 const OVER = "Both runs are over. The replay shows them on one clock, as they were measured.";
 const ROUNDS_OVER = "All rounds are over. The replay shows the median round of each on one clock, as measured.";
 
 // next: what was told of a race that has nothing to show yet; the one before stays until then. own: while a file is
-// shown, the race in whose place it is.
+// shown, the race in whose place it is. waits: how many races have been waited for; stood: what the message
+// of one that was refused took the place of.
 export const emptyRace = () => ({
   epoch: 0, phase: "empty", message: "", lanes: [], repeats: 1, result: null, clock: 0, playing: false, speed: 1,
-  recorded: false, file: null, own: null, before: "", next: null,
+  recorded: false, file: null, own: null, before: "", next: null, waits: 0, stood: null,
 });
 
 // A lane's `runs` are its rounds by number; `state` is the visualizer's, of the run that is shown.
@@ -86,9 +87,9 @@ function finish(race, result) {
 }
 
 function begin(race, { lanes, repeats, recorded = false, file = null }) {
-  const [epoch, speed] = [race.epoch + 1, race.recorded ? 1 : race.speed];
+  const [epoch, waits, speed] = [race.epoch + 1, race.waits, race.recorded ? 1 : race.speed];
   const own = file === null ? null : race.file !== null ? race.own : race.phase === "empty" ? null : { ...race };
-  const told = { epoch, phase: "running", speed, lanes: lanes.map(newLane), repeats, recorded, file, own, message: recorded ? "" : ALONE };
+  const told = { epoch, waits, phase: "running", speed, lanes: lanes.map(newLane), repeats, recorded, file, own, message: recorded ? "" : ALONE };
   Object.assign(race, emptyRace(), told);
 }
 
@@ -99,7 +100,11 @@ function letIn(race) {
 }
 
 const CHANGES = {
-  reset: (race) => Object.assign(race, { phase: "waiting", message: "", playing: false, next: null }),
+  reset(race) {
+    const stood = stoodBefore(race);
+    Object.assign(race, { phase: "waiting", message: "", playing: false, next: null, waits: race.waits + 1, stood });
+  },
+  changed(race) { if (race.phase === "error") Object.assign(race, race.stood); },
   status: (race, { text }) => { race.message = text; },
   lanes(race, event) {
     if (race.lanes.length && !event.recorded) Object.assign(race, { next: [event], message: ALONE });

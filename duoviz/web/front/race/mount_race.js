@@ -73,7 +73,7 @@ function createSources({ race }) {
       const origins = new Map();
       for (const { state } of sidesOf(race)) {
         const tokens = state.iterations.flatMap(({ committed }) => committed);
-        for (const { source } of tokens) origins.set(source, MODELS[source] ? `from the ${MODELS[source]} (${source})` : originOf(source, state.header));
+        for (const { source } of tokens) origins.set(source, MODELS[source] ? `${MODELS[source]} (${source})` : originOf(source, state.header));
       }
       const guessesFirst = [...origins].sort(([one], [other]) => (one === "target") - (other === "target"));
       node.replaceChildren(...guessesFirst.map(([source, words]) => (

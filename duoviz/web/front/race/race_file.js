@@ -1,9 +1,9 @@
 // A race as one file, or recorded run by run; duoviz/trace/race.schema.json says which fields it has.
 
 import { MAX_FILE_BYTES, readAs, READS_SCHEMA, wrongInTrace, wrongPlace } from "../visualizer/check.js";
-import { el, menu, section, setText, textButton } from "../visualizer/dom.js";
+import { el, menu, section, textButton } from "../visualizer/dom.js";
 import { fileName, save, traceOf } from "../visualizer/export.js";
-import { createOpener, json } from "../visualizer/files.js";
+import { createOpener, createTold, json } from "../visualizer/files.js";
 import { fetchRecording } from "../visualizer/opening.js";
 import { eventsOf, runningNumbers, stateAfter } from "../visualizer/state.js";
 import { canReplay, endOf, showOwn, sidesOf } from "./model.js";
@@ -120,13 +120,11 @@ const HINT = "A race file (.duorace.json) holds every measured round; you can al
 
 // isBusy: whether events are still to come; showAll: shows what events tell.
 export function createRaceFiles({ view, race, isBusy, showAll, redraw }) {
-  const message = el("p", { class: "dv-note dv-files-message", role: "status" });
-  const tell = (text) => setText(message, text);
+  const { node: message, tell, forget } = createTold();
   const nameOf = () => {
     const { date } = race.lanes.find(({ state }) => state.header).state.header;
     return fileName({ method: `race-${sidesOf(race).map(({ method }) => method).join("-")}`, date });
   };
-  let epoch = race.epoch;
   const show = ({ race: found }, name) => {
     showAll(eventsOfRace(found, { file: name }));
     return "";
@@ -144,8 +142,7 @@ export function createRaceFiles({ view, race, isBusy, showAll, redraw }) {
     draw() {
       saved.disabled = table.disabled = !canReplay(race) || !race.result;
       back.hidden = race.own === null || isBusy();
-      if (epoch !== race.epoch) tell("");
-      epoch = race.epoch;
+      forget(race);
     },
   };
 }

@@ -24,6 +24,16 @@ export function followRuns(root) {
   listen(tab, { pointerdown: unfold, focusin: unfold });
 }
 
+const EXAMPLES = "#examples";
+
+// Tells when the question beside a visualizer changes: by what is typed or chosen, or by an example.
+export function onChange(root, tell) {
+  const hear = ({ type, target }) => {
+    if (!root.contains(target) && (type === "input" || target.closest(EXAMPLES))) tell();
+  };
+  listen(root.closest("[id^=tab-]") ?? root, { input: hear, click: hear });
+}
+
 const ALL_METHODS = "duoviz methods";
 
 // A form has one method until somebody wants the others, and from then on all.
@@ -52,7 +62,9 @@ export function markEmptyPrompts() {
   const form = "#ask, #ask-race";
   document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target.closest(form)); });
   document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target.closest(form)); });
-  document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) target.removeAttribute("aria-invalid"); });
+  const unmark = (field) => field?.removeAttribute("aria-invalid");
+  document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) unmark(target); });
+  document.addEventListener("click", ({ target }) => { if (target.closest?.(EXAMPLES)) unmark(document.querySelector("#prompt textarea")); });
 }
 
 // From a method's chip the run or race starts as from the prompt: Generate may not be there.

@@ -5,7 +5,7 @@ import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { capital, count, countGuesses } from "../visualizer/words.js";
-import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
+import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, idleKey, reveal } from "./figure.js";
 import { draftedOf, NUMBERS, proposedOf } from "./stops.js";
 
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
@@ -60,7 +60,7 @@ export function one(stop, { figure, motion, script, width }) {
   const text = createText(tail, tokens, `Prompt: ${stop.prompt}`);
   const lanes = lanesOf(trace, { from, to }, { target: "Large model" }, width);
   const note = `All times are measured${slower > 1 ? `; bars are shown ${slower} times slower` : ""}.`;
-  figure.append(text.node, lanes.node, el("p", { class: "dv-story-label" }, note));
+  figure.append(text.node, lanes.node, el("p", { class: "dv-story-label" }, `${note} `, idleKey()));
   script.wait(READING);
   lanes.bars.forEach((bar, order) => {
     const seconds = slower * (bar.end - bar.start);
@@ -146,7 +146,8 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   const [[first], [correction]] = [of("rejected"), of("correction")];
   const counter = el("p", { class: "dv-story-count" }, accepted ? passWords(accepted) : "");
   const bill = el("p", { class: "dv-story-label" }, lost);
-  figure.append(text.node, node, createKey(iteration.checked.map(({ status }) => status)), counter, bill);
+  const key = createKey(iteration.checked.map(({ status }) => status), { hasLanes: false });
+  figure.append(text.node, node, key, counter, bill);
   hide(bill);
   parts.forEach(({ show }) => show("pending"));
   of("accepted").forEach(({ group, show }) => {
@@ -156,11 +157,7 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   hide(correction.group, correction.edge);
   script.wait(READING);
   script.act(() => first.show("rejected"), 2 * SEEN);
-  // The wrong guess and what hung on it are crossed out, and stay in sight.
-  script.act(() => of("rejected", "discarded").forEach((part) => {
-    part.show(part.node.status);
-    for (const each of [part.group, part.edge]) each.classList.add("dv-story-lost");
-  }), MOVE_SECONDS);
+  script.act(() => of("discarded").forEach(({ show }) => show("discarded")), MOVE_SECONDS);
   script.act(() => bring(motion, bill), MOVE_SECONDS + SEEN);
   script.act(() => {
     correction.show("correction");
@@ -238,7 +235,7 @@ export function several({ trace, parts }, { figure, motion, script, width, room 
   const heights = [SURE_HEIGHT / 2, Math.max(LEAST_HEIGHT, room - SURE_HEIGHT)].slice(-parts.length);
   const rows = parts.map((part, place) => createRow({ ...part, trace }, { width, height: heights[place] }));
   const statuses = parts.flatMap(({ nodes }) => nodes.map(({ status }) => status));
-  const key = createKey(["pending", ...statuses], { hasText: false });
+  const key = createKey(["pending", ...statuses], { sources: [], hasLanes: false });
   rows[0].node.append(key);
   figure.append(...rows.map(({ node }) => node));
   script.wait(ROW_READING);

@@ -1,10 +1,11 @@
 // What a stop's figure is made of, in large type: text, tree, and lanes without the axis.
 
 import { el, setAttributes, svg } from "../visualizer/dom.js";
-import { createHatch, drawLanes } from "../visualizer/timeline.js";
+import { MODELS, originOf } from "../visualizer/methods.js";
+import { createHatch, drawLanes, patternNode } from "../visualizer/timeline.js";
 import { edgeLine, placeItems, treeItems } from "../visualizer/layout.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
-import { clip, FATES, MARKS, visible } from "../visualizer/words.js";
+import { apart, clip, FATES, MARKS, visible } from "../visualizer/words.js";
 
 export const hide = (...nodes) => nodes.forEach((node) => node.classList.add("dv-story-unwritten"));
 export const reveal = (...nodes) => nodes.forEach((node) => node.classList.remove("dv-story-unwritten"));
@@ -14,26 +15,29 @@ export function bring(motion, node, from) {
   motion.appear(node, from);
 }
 
-function tokenSpan(token, isWritten) {
-  const name = isWritten ? "dv-token" : "dv-token dv-story-unwritten";
-  return el("span", { "class": name, "data-source": token.source }, visible(token.text));
+function tokenNodes({ text, source }, isWritten) {
+  const [space, word] = apart(visible(text));
+  return [space, el("span", { "class": isWritten ? "dv-token" : "dv-token dv-story-unwritten", "data-source": source }, word)];
 }
 
 // tail: what stands there, {isCut, tokens}; `spans`: of the tokens to come, each in its place already.
 export function createText({ isCut, tokens }, coming, label = "") {
-  const [written, spans] = [tokens, coming].map((list) => list.map((token) => tokenSpan(token, list === tokens)));
-  const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...written, ...spans);
+  const [written, awaited] = [tokens, coming].map((list) => list.map((token) => tokenNodes(token, list === tokens)));
+  const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...written.flat(), ...awaited.flat());
   const said = label ? [el("p", { class: "dv-story-label" }, label)] : [];
-  return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
+  return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans: awaited.map(([, span]) => span) };
 }
 
-const SOURCES = { draft: "right guess", target: "large model's own" };
-// What a text's colours mean, and the marks of a tree's nodes.
-export function createKey(statuses = [], { hasText = true } = {}) {
-  const sources = Object.entries(hasText ? SOURCES : {}).map(([source, words]) => [{ "class": "dv-sample", "data-source": source }, "abc", words]);
+export const idleKey = () => el("span", {}, patternNode("idle"), " idle");
+
+// What a text's colours mean, the marks of a tree's nodes, and a lane's pattern.
+export function createKey(statuses = [], { sources = ["draft", "target"], hasLanes = true } = {}) {
+  const texts = sources.map((source) => (
+    [{ "class": "dv-sample", "data-source": source }, "abc", MODELS[source] ?? originOf(source)]));
   const marks = Object.entries(FATES).filter(([status]) => statuses.includes(status))
     .map(([status, words]) => [{ "class": "dv-legend-mark", "data-status": status }, MARKS[status], words]);
-  return el("p", { class: "dv-key" }, ...[...sources, ...marks].map(([look, mark, words]) => el("span", {}, el("span", look, mark), ` ${words}`)));
+  const entries = [...texts, ...marks].map(([look, mark, words]) => el("span", {}, el("span", look, mark), ` ${words}`));
+  return el("p", { class: "dv-key" }, ...entries, ...(hasLanes ? [idleKey()] : []));
 }
 
 // How much larger than on the stage the letters are at most, and from where on further lines gain nothing.

@@ -95,11 +95,12 @@ function createParts(acts) {
   const buttons = el("div", { class: "dv-story-buttons" }, ...steps.nodes);
   const head = el("div", { class: "dv-story-head" }, marks.node, buttons, end);
   const [title, words] = [el("h3", { class: "dv-story-title" }), el("p", { class: "dv-story-sentence" })];
-  const told = el("div", { "class": "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words);
+  const all = el("div", { class: "dv-story-all" });
+  const told = el("div", { "class": "dv-story-words", "aria-live": "polite", "aria-atomic": "true" }, title, words, all);
   const figure = el("div", { class: "dv-story-figure", role: "img" });
   const air = el("div", { "class": "dv-story-air", "aria-hidden": "true" });
   const about = { class: "dv-story", role: "region", "aria-label": "How it works, in seven stops", tabindex: "-1" };
-  return { node: el("section", about, head, told, figure, air), marks, steps, title, words, figure, air };
+  return { node: el("section", about, head, told, figure, air), marks, steps, title, words, all, figure, air };
 }
 
 function sizesOf({ clientWidth: width, clientHeight: room }) {
@@ -127,7 +128,7 @@ function listenToSwipes(node, { back, forward }) {
 export function createTeller({ skip, finish }) {
   let [stops, at, isHeld, lastWidth] = [[], 0, false, 0];
   const acts = { choose: show, back, togglePlay: toggle, forward: next, skip };
-  const { node, marks, steps, title, words, figure, air } = createParts(acts);
+  const { node, marks, steps, title, words, all, figure, air } = createParts(acts);
   const score = createScore(node, () => steps.draw(score.goes()));
 
   function next() {
@@ -186,6 +187,8 @@ export function createTeller({ skip, finish }) {
     toggle,
     begin(told, number) {
       [stops, isHeld] = [told, false];
+      // Unseen, the words of all stops keep one room for each.
+      all.replaceChildren(...stops.map((stop) => el("p", { class: "dv-story-sentence" }, stop.words)));
       show(Math.max(0, stops.findIndex((stop) => stop.number >= number)));
     },
     end() {

@@ -72,16 +72,28 @@ export function createOpener(label, { root, kind, read, refusal, show, tell }) {
   return [textButton(label, () => input.click()), input];
 }
 
+// What became of a file, or of what was saved. tell(text, kind): says it; forget(state): no longer, once something else
+// than this file is shown or waited for.
+export function createTold() {
+  const node = el("p", { class: "dv-note dv-files-message", role: "status" });
+  let last = { epoch: 0, waits: 0 };
+  const tell = (text, kind = "status") => {
+    setText(node, text);
+    node.dataset.kind = kind;
+  };
+  const forget = ({ epoch, waits, file, recorded }) => {
+    const isOther = epoch !== last.epoch && (file === null || recorded);
+    if (isOther || waits !== last.waits) tell("");
+    last = { epoch, waits };
+  };
+  return { node, tell, forget };
+}
+
 // context.isBusy: whether events are still to come; context.own: the run that the feed told; context.showFile and
 // context.showOwn: show a file's events, or its.
 export function createFiles(context) {
   const { root, state, own, isBusy, showFile, showOwn } = context;
-  const message = el("p", { class: "dv-note dv-files-message", role: "status" });
-  const tell = (text, kind = "status") => {
-    setText(message, text);
-    message.dataset.kind = kind;
-  };
-  let epoch = state.epoch;
+  const { node: message, tell, forget } = createTold();
   const isLoading = () => state.file !== null && state.phase !== "waiting";
   const refusal = () => (isBusy() ? isLoading() ? LOADING : RUNNING : null);
   const show = ({ trace }, name) => {
@@ -103,8 +115,7 @@ export function createFiles(context) {
     draw() {
       if (isBusy()) filming.stop();
       for (const button of [...buttons, filming.button]) button.disabled = !state.header || !state.iterations.length;
-      if (epoch !== state.epoch && !state.file) tell("");
-      epoch = state.epoch;
+      forget(state);
       setHidden(back, !own.iterations.length || own.file !== null || !state.file, root);
     },
   };

@@ -2,6 +2,7 @@
 
 import { closeDrawer, el, menu, section, setText, textButton } from "./dom.js";
 import { aboutOf, allProposers, MODELS, TARGET } from "./methods.js";
+import { writtenUpTo } from "./player.js";
 import { FATES, MARKS } from "./words.js";
 
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
@@ -42,10 +43,11 @@ function legendEntries(header) {
   // Of three there is no room for more.
   const models = sources.length < 3 ? MODELS : {};
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
-  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), models[id] ? ` from the ${models[id]}` : ` ${token}`, el("span", { class: "dv-model" }, models[id] ? ` (${id})` : "")));
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${models[id] ?? token}`, el("span", { class: "dv-model" }, models[id] ? ` (${id})` : "")));
   for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: `${status}: ${meaning}` }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, FATES[status]), words(`(${status}): ${meaning}`)));
   }
+  entries.push(el("li", { class: "dv-legend-later" }, el("span", { "class": "dv-sample", "data-source": "later" }, "abc"), " still to come"));
   for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));
   return entries;
 }
@@ -60,6 +62,7 @@ export function createLegend({ state }) {
     draw() {
       if (state.header !== told) for (const list of lists) list.replaceChildren(...legendEntries(state.header));
       told = state.header;
+      lists[0].toggleAttribute("data-later", writtenUpTo(state) < state.iterations.length - 1);
     },
   };
 }

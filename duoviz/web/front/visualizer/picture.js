@@ -133,6 +133,7 @@ function entriesOf({ paints: all }, header) {
     { mark: block(paints.target), words: "target forward pass, tokens" },
     ...(header.draft ? [{ mark: block(paints.draft), words: "draft step, tokens" }] : []),
     { mark: [0, 5, 10].map((x) => stroke(x, x + 4, 1, -9, hatch)), words: "idle" },
+    ...(header.target.borrows ? [{ mark: block(paints.target, 0.28), words: "small model's cores work for the large one" }] : []),
     { mark: [stroke(7, 7, -11, 3, end)], words: "end of an iteration" },
     { mark: block(paints.accent, 0.3), words: "the iteration shown" },
   ];

@@ -104,12 +104,13 @@ export function addToRun(run, event) {
 }
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
-// that has not begun, which the message is about; `pace`: the speed at which it is played while it goes on, null where
-// it is followed as fast as it comes; `isCompared`: the large model runs alone after it, to compare.
+// that has not begun, which the message is about; `waits`: how many runs have been waited for; `stood`: what the
+// message of one that was refused took the place of; `pace`: the speed at which it is played while it goes on, null
+// where it is followed as fast as it comes; `isCompared`: the large model runs alone after it, to compare.
 export const emptyState = () => ({
   ...emptyRun(), epoch: 0, phase: "empty", message: "", lanes: { target: [], draft: [] }, totals: [], shown: -1, follow: true,
   playing: false, speed: 1, clock: 0, moment: null, rest: 0, recorded: false, vanilla: null, average: null,
-  hold: null, asked: null, pace: null, isCompared: false,
+  hold: null, asked: null, pace: null, waits: 0, stood: null, isCompared: false,
 });
 
 // Whether a run is going on; a trace from a file is not, however long it takes to show.
@@ -142,15 +143,26 @@ function sumUp(state, iteration) {
   state.lanes.draft.push(...draft.map(({ start, end, tokens: size }) => ({ start, end, size, position })));
 }
 
+// Of an error, what stood before that; so that it can stand there again.
+export const stoodBefore = ({ phase, message, stood }) => (phase === "error" ? stood : { phase, message });
+
 const CHANGES = {
   reset(state, { file = null, recorded = false, vanilla = null, average = null, pace = null }) {
     const speed = state.recorded ? 1 : state.speed;
-    Object.assign(state, emptyState(), { epoch: state.epoch + 1, phase: "running", speed, file, recorded, vanilla, average, pace });
+    Object.assign(state, emptyState(), { epoch: state.epoch + 1, waits: state.waits, phase: "running", speed, file, recorded, vanilla, average, pace });
   },
   status: (state, { text }) => { state.message = text; },
   asked: (state, { method }) => { state.asked = method; },
   // What was shown stands still, however it was played.
-  waiting: (state) => Object.assign(state, { phase: "waiting", message: "", playing: false, follow: false, isCompared: false }),
+  waiting(state) {
+    const [waits, stood] = [state.waits + 1, stoodBefore(state)];
+    Object.assign(state, { phase: "waiting", message: "", playing: false, follow: false, isCompared: false, waits, stood });
+  },
+  // The question is another one now: what was wrong with the one before is no longer said.
+  changed(state) {
+    if (state.phase !== "error") return;
+    Object.assign(state, state.iterations.length ? state.stood : { phase: "empty", message: "" }, { asked: null });
+  },
   kept: (state, { text }) => Object.assign(state, { phase: "done", message: text }),
   header(state) {
     state.phase = "running";

@@ -52,6 +52,17 @@ test("a run is followed while it comes, and live until it has ended; a recording
   assert.deepEqual([recording.phase, recording.message, isLive(recording)], ["running", "Loading.", false]);
 });
 
+test("what was wrong with a question goes when it changes, and what failed on its way stays", () => {
+  const [refused, changed] = [[{ type: "waiting" }, { type: "error", message: "Empty." }], { type: "changed" }];
+  const shown = apply(stateOf(THREE), { type: "end", end: { stopped: "eos" } });
+  const { message } = shown;
+  assert.equal(apply(shown, ...refused, ...refused).message, "Empty.");
+  apply(shown, changed);
+  assert.deepEqual([shown.phase, shown.message], ["done", message]);
+  assert.equal(apply(emptyState(), { type: "reset" }, refused[1], changed).phase, "empty");
+  assert.equal(apply(stateOf(THREE), { type: "error", message: "Failed." }, changed).message, "Failed.");
+});
+
 test("what is chosen by hand stays while the run goes on, and a link's iteration is where following ends", () => {
   const state = Object.assign(stateOf(THREE.slice(0, 2)), { follow: false, shown: 0 });
   assert.equal(apply(state, { type: "iteration", iteration: THREE[2] }).shown, 0);

@@ -1,7 +1,7 @@
 // The text, each token marked with its source.
 
 import { el, section, watchSize, zoomOf } from "./dom.js";
-import { count, fixed, known } from "./words.js";
+import { apart, count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
 import { nodesOf } from "./sentence.js";
 import { writtenUpTo } from "./player.js";
@@ -46,8 +46,7 @@ function createFlow(box, state) {
       const nodes = nodesOf(iteration);
       let group = null;
       for (const [order, token] of iteration.committed.entries()) {
-        // The space before a word has no mark: at a line's end it would be an empty box.
-        const [space, text] = /^ \S/.test(token.text) ? [" ", token.text.slice(1)] : ["", token.text];
+        const [space, text] = apart(token.text);
         if (group) group.append(space);
         else group = openGroup(position, isLater, space);
         group.append(tokenSpan(token, text, position, nodes[order]?.node, state.header));

@@ -246,6 +246,18 @@ function createShares(state, view) {
   };
 }
 
+export const patternNode = (pattern, sign = "") => el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign);
+
+// What numbers and patterns of the lanes mean.
+function createKey(state) {
+  const entry = (words, ...sample) => el("li", {}, patternNode(...sample), ` ${words}`);
+  const lent = entry("works for the large model", "lent");
+  return {
+    node: el("ul", { class: "dv-timeline-key" }, entry("tokens read", "bar", "3"), entry("idle", "idle"), lent),
+    draw() { lent.hidden = !state.header?.target.borrows; },
+  };
+}
+
 export function createTimeline({ state, choose, redraw, hover }) {
   const hatch = createHatch();
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
@@ -255,7 +267,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const lentTo = svg("title", {}, "The draft's cores work for the target.");
   drawing.append(hatch.node, band, layer, svg("g", {}, lent, lentTo), future, labels, playhead);
   const view = createView(state);
-  const shares = createShares(state, view);
+  const [shares, patterns] = [createShares(state, view), createKey(state)];
   addPointer(drawing, view, { redraw, choose, hover });
   const moved = (move) => () => { move(); redraw(); };
   const [zoomBy, panBy] = [(factor) => moved(() => view.zoom(factor)), (part) => moved(() => view.panBy(part))];
@@ -267,7 +279,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const tools = el("div", { class: "dv-tools" }, near, textButton("Whole run", moved(view.whole)));
   let width = 0, drawn = "", followed = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
-  const node = section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, tools), drawing);
+  const node = section("timeline", "Timeline", el("div", { class: "dv-strip" }, shares.node, patterns.node, tools), drawing);
   return {
     node,
     view,
@@ -285,6 +297,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
         drawLanes(drawing, layer, labels, { state, view, width, hatch: hatch.id });
         lent.setAttribute("d", lentPath(state, view, toX));
         shares.draw();
+        patterns.draw();
       }
       drawn = key;
       placeBand(band, state, toX);

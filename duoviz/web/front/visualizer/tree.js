@@ -127,11 +127,12 @@ function scrollFrom(places, least, sought) {
   return least <= 0 ? 0 : possible.find((place) => place >= least) ?? possible.at(-1);
 }
 
-// To the last token that the target accepted, or else to its own, where it is not in sight from the beginning; then to
-// where a column and a row begin, so that no token and no heading is cut.
+// To the target's own token, or else to the last that it accepted, where it is not in sight from the beginning, and no
+// further, for its path lies before it and above; to where a column and a row begin, so that no token and no heading is
+// cut.
 function scrollToResult(box, { items }, { places: { columns }, captions, scale }) {
   const find = (status) => items.findLast((item) => item.node?.status === status);
-  const { x, y, width } = find("accepted") ?? find("correction") ?? items[0];
+  const { x, y, width } = find("correction") ?? find("accepted") ?? items[0];
   const cuts = (left) => captions.some(([from, , text]) => from < left && left < from + CAPTION_SIGN * text.length);
   const lefts = columns.map(({ left }) => left).filter((left) => !cuts(left));
   const tops = items.map((item) => item.y - HALF);

@@ -19,6 +19,9 @@ export function clip(text, length) {
   return points.length > length ? points.slice(0, length - 1).join("") + "…" : points.join("");
 }
 
+// The space before a word and the word: marked, the space would be an empty box at a line's end.
+export const apart = (text) => (/^ \S/.test(text) ? [" ", text.slice(1)] : ["", text]);
+
 export const endsAnswer = (text) => /^(<\|(im_end|endoftext|eot_id|end_of_text)\|>|<\/s>)$/.test(text);
 
 export function tokenLabel(text) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { clip, count, duration, fateOf, fixed, percent, quote, tokenLabel, visible } from "./words.js";
+import { apart, clip, count, duration, fateOf, fixed, percent, quote, tokenLabel, visible } from "./words.js";
 
 test("what cannot be seen gets a sign", () => {
   assert.equal(visible("a\nb\r\nc\td"), "a↵b↵c⇥d");
@@ -14,6 +14,11 @@ test("what cannot be seen gets a sign", () => {
 test("what is too long is cut, and never through a character", () => {
   const cut = [["abcd", 4, "abcd"], ["abcde", 4, "abc…"], ["😀😀😀", 2, "😀…"], ["😀😀", 2, "😀😀"], ["", 4, ""]];
   for (const [text, length, expected] of cut) assert.equal(clip(text, length), expected);
+});
+
+test("the space before a word is apart from it", () => {
+  const parts = [" rain", "bow", " ", "  a", "\n"].map(apart);
+  assert.deepEqual(parts, [[" ", "rain"], ["", "bow"], ["", " "], ["", "  a"], ["", "\n"]]);
 });
 
 test("a token's label", () => {
