@@ -149,7 +149,7 @@ def figure_4(results: Results) -> Figure:
             )
             seen.add(side)
     # Room for the words beside the bars, also on a narrow screen.
-    drawing.update_xaxes(title="time since the iteration began, ms", range=[0, 2.7 * longest])
+    drawing.update_xaxes(title="time since the iteration began, ms", range=[0, 3 * longest])
     drawing.update_yaxes(autorange="reversed")
     return Figure(
         "figure-4",

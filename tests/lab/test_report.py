@@ -36,6 +36,9 @@ def test_a_run_fills_every_table_and_figure(finished):
             assert part.figure.drawing.data and len(part.figure.data) > 1
             axes = [axis for axis in part.figure.drawing.layout if re.fullmatch("[xy]axis[0-9]*", axis)]
             titles = {(part.figure.drawing.layout[axis].title.text or "") for axis in axes}
+            # A legend beside the plot does not scroll.
+            beside = part.figure.drawing.layout.legend.orientation == "v"
+            assert not beside or part.figure.drawing.layout.height >= 20 * len(part.figure.drawing.data) + 100
             assert any(re.search(r", (ms|s|tokens|%|tokens/s)$|over|\bper\b", title) for title in titles), part.name
 
 
