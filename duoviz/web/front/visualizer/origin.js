@@ -9,7 +9,7 @@ import { isTimed } from "./state.js";
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
 ];
-const LONGEST_PROMPT = 80;
+const LONGEST_PROMPT = 200;
 const words = (value, length) => clip(visible(value), length);
 
 // A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)". The timeline names the cores.
@@ -51,8 +51,8 @@ export function originWords(header) {
 
 export function createOrigin({ state }) {
   const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
-  // Of what comes along, the field has the prompt.
-  const asked = el("span", {}, " Prompt: ", prompt);
+  // Of what comes along, the field has the prompt, but where the page is presented.
+  const asked = el("span", { class: "dv-asked" }, " Prompt: ", prompt);
   const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, asked);
   let told = null;
   return {
@@ -62,7 +62,7 @@ export function createOrigin({ state }) {
       if (node.hidden || told === state.header) return;
       told = state.header;
       setText(made, originWords(told));
-      asked.hidden = state.recorded;
+      asked.dataset.recorded = state.recorded;
       setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
     },
   };
