@@ -74,7 +74,7 @@ test("a race that a reload cuts off comes back as far as it came, and says so", 
   assert.deepEqual([phase, message, clock], ["error", words, 0.01]);
 });
 
-test("one that has ended is there again at its clock, also where the next one waited, behind a file's, and a recorded one", async () => {
+test("one that has ended is there again at its clock, also where the next one waited, behind files', and a recorded one", async () => {
   const at = (clock, ...events) => Object.assign(raceAfter(...events), { clock, speed: 2, playing: true });
   const standsAt = ({ phase, message, clock, speed, playing }) => [phase, message, clock, speed, playing];
   const over = () => at(0.01, ...raceEvents());
@@ -83,7 +83,8 @@ test("one that has ended is there again at its clock, also where the next one wa
   assert.deepEqual(race.result, over().result);
   const waiting = await broughtBack(after(over(), { type: "reset" }), true);
   assert.deepEqual(standsAt(waiting), ["done", "The page was reloaded before your next race began; this is the one before.", 0.01, 2, false]);
-  const opened = await broughtBack(Object.assign(after(over(), ...raceEvents({ recorded: true, file: "a.json" })), { clock: 0.02 }), false);
+  const files = ["b.json", "a.json"].flatMap((file) => raceEvents({ recorded: true, file }));
+  const opened = await broughtBack(Object.assign(after(over(), ...files), { clock: 0.02 }), false);
   assert.deepEqual([opened.file, opened.recorded, opened.clock], ["a.json", true, 0.02]);
   showOwn(opened);
   assert.deepEqual([standsAt(opened), opened.file, opened.recorded], [standsAt(race), null, false]);
