@@ -119,6 +119,13 @@ def test_every_forward_of_a_run_is_learnt_from(method, tmp_path, monkeypatch):
     assert steps <= drafted + (len(WIDTHS) if measured else 0) and bool(steps) == (method != "vanilla")
 
 
+def test_a_callers_pause_hardly_changes_the_overhead():
+    learned = Costs()
+    usual = learned.overhead
+    learned.observe_overhead(60.0)
+    assert usual < learned.overhead < 1.2 * usual
+
+
 def test_forwards_of_one_kind_in_an_iteration_count_as_one():
     steps, once = [Forward(1, 64, seconds) for seconds in (0.001, 0.002, 0.006)], Costs()
     several = Costs()

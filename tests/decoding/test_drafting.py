@@ -43,10 +43,12 @@ def greedy(reference, ids):
         return reference(torch.tensor([ids])).logits[0, -1].softmax(-1)
 
 
-@pytest.mark.parametrize("mode, lengths", [("batched", [6, 5, 5]), ("paper", [2, 2, 2])])
-def test_branches_are_the_drafts_own_greedy_continuations(mode, lengths):
+@pytest.mark.parametrize(
+    "mode, budget, lengths", [("batched", 6, [6, 5, 5]), ("paper", 6, [2, 2, 2]), ("paper", 3, [1, 1, 1])]
+)
+def test_branches_are_the_drafts_own_greedy_continuations(mode, budget, lengths):
     reference = reference_model(2)
-    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=3, draft_mode=mode))
+    drafted = grow_sequences(tiny_decoder(2), PROMPT, plan(sequences=3, draft_mode=mode, budget=budget))
     assert [len(sequence.tokens) for sequence in drafted.sequences] == lengths
     q = greedy(reference, PROMPT)
     assert [sequence.tokens[0] for sequence in drafted.sequences] == q.topk(3).indices.tolist()

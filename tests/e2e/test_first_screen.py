@@ -139,10 +139,12 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(loaded)
     expect(page.locator(".dv-origin")).to_contain_text("recorded on")
-    page.locator("#prompt textarea").fill("")
+    prompt = page.locator("#prompt textarea")
+    prompt.fill("")
     page.locator("#generate").click()
     refused, unread = page.locator(".dv-message[data-kind=error]"), page.locator(".dv-files-message[data-kind=error]")
     expect(refused).to_be_visible()
+    expect(prompt).to_have_attribute("aria-invalid", "true")
     assert not violations_in_both(page)
     # One error at a time, until another thing is asked for, or the question changes.
     file = {"name": "a.json", "mimeType": "application/json", "buffer": b"{}"}
@@ -152,7 +154,8 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     page.locator("#generate").click()
     expect(unread).to_have_count(0)
     expect(refused).to_be_visible()
-    page.locator("#prompt textarea").fill("Why?")
+    prompt.fill("Why?")
+    expect(page.locator("[aria-invalid=true]")).to_have_count(0)
     expect(refused).to_have_count(0)
     expect(page.locator(".dv-message")).to_have_text("Press Generate to run it live.")
 
