@@ -35,6 +35,7 @@ def test_the_embedded_draft_has_a_table():
         assert long > short
         alike, differ = (table.of_copied(matched(4, kind), 0, temperature=temperature) for kind in (ALIKE, DIFFER))
         assert alike > long > differ
+    assert table.of_copied(matched(2), 3, temperature=0) == table.copied[0][ONCE][2 - 1][3]
     assert table.of_copied(matched(99), 99, temperature=0) == table.of_copied(matched(4), 9, temperature=0)
     # What stood there before is less sure to come again where chance decides.
     assert table.of_copied(matched(4), 3, temperature=1.3) < table.of_copied(matched(4), 3, temperature=0)

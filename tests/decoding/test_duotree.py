@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from duoviz.decoding.costs import Costs
 from duoviz.decoding.duotree import schedule
 from duoviz.decoding.settings import Settings
 from duoviz.decoding.worker.process import ProcessDraft
@@ -10,7 +11,9 @@ from duoviz.decoding.worker.protocol import DraftDied
 from tests.callers_draft import CallersDraft
 from tests.decoding.proposals import proposed, tokens
 from tests.decoding.small_draft import ThreadDraft, load
+from tests.decoding.trees import bare
 from tests.tiny import give_costs, made_up_costs, run, tiny_engine
+from tests.weights import tiny_decoder
 
 PROMPTS = [[5, 9, 3], [2] * 12, list(range(2, 30)) * 2]
 
@@ -57,6 +60,18 @@ def test_a_draft_of_its_own_is_still_after_a_run(kind, monkeypatch):
     if kind is ProcessDraft:
         with pytest.raises(DraftDied):
             draft.append(None)
+
+
+def test_a_draft_that_still_reads_a_long_text_is_not_waited_for():
+    beside = schedule.Beside(CallersDraft(tiny_decoder(1)), bare(30).config, Costs(), bool)
+    seconds = [0.001] * 8
+    beside.move([2] * (schedule.LONG_READ + 1))
+    assert beside.widths(seconds) == ()
+    beside.move([3])
+    assert beside.widths(seconds) == () and beside.step(1)
+    assert beside.widths(seconds)
+    beside.move([4])
+    assert beside.widths(seconds) == (1,)
 
 
 @pytest.mark.parametrize("side", ["target", "draft"])

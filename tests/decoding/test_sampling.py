@@ -30,6 +30,8 @@ def test_a_flat_distribution_needs_more_than_the_first_few_tokens():
     tilted = flat * torch.linspace(1.001, 0.999, 6000, dtype=torch.float64)
     kept = filtered(tilted / tilted.sum(), top_k=0, top_p=0.9)
     assert 5390 <= int((kept > 0).sum()) <= 5410
+    exact = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
+    assert filtered(exact, top_k=0, top_p=0.5).tolist() == [[1.0, 0.0, 0.0]]
 
 
 def test_noise_depends_on_seed_position_and_stream_alone():

@@ -89,6 +89,13 @@ def test_results_of_another_run_are_not_mixed_and_two_runs_do_not_share_a_folder
         pass
 
 
+def test_a_run_that_goes_on_keeps_its_date(finished, tmp_path):
+    with opened(shutil.copytree(finished, tmp_path / "copy")) as folder:
+        held = folder.load()
+        folder.begin(held.plan, held.environment | {"date": "2099-01-01T00:00:00+00:00"})
+        assert folder.load().environment["date"] == held.environment["date"]
+
+
 class Broken(Drafter):
     """A method with a defect: its third token is another one than the target's."""
 

@@ -3,6 +3,7 @@
 import os
 import signal
 from functools import partial
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -11,7 +12,8 @@ from duoviz.decoding.worker import heartbeat
 from duoviz.workers import pool as pool_module
 from duoviz.workers.local import LocalWorker
 from duoviz.workers.pool import WorkerSlot
-from tests.starts import start
+from duoviz.workers.tasks import WorkerDied
+from tests.starts import forking, start
 from tests.tiny import tiny_engine
 from tests.until import has_ended, wait_until
 from tests.workers.loads import last_of, pool_of, run_of, running, serve_a_worker, text_of, texts, tiny
@@ -68,6 +70,16 @@ def test_a_worker_that_is_killed_or_hangs_ends_its_own_run_and_another_starts(po
     assert text_of(pool, run_of("vanilla", "tell me")) == texts(["tell me"])[0]
     other.stop.set()
     assert last_of(other)["end"]["stopped"] == "stopped"
+
+
+def test_a_worker_may_be_silent_until_it_is_heard_of_first():
+    with forking():
+        worker = LocalWorker(load=tiny)
+    worker.heartbeat = SimpleNamespace(silent=lambda: True)
+    assert worker.receive(0) is None
+    worker.heard = True
+    with pytest.raises(WorkerDied, match="stopped answering"):
+        worker.receive(0)
 
 
 def test_a_worker_that_does_not_stop_is_ended(pool, monkeypatch):
