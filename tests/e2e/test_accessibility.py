@@ -218,6 +218,6 @@ def test_on_a_phone_held_sideways_the_story_is_whole_and_goes_on_with_a_swipe(ne
     page.goto(f"{shipped}#story=1")
     story = page.locator(".dv-story")
     is_at(story, stop=1)
-    assert page.locator(".dv-story-sentence").evaluate(BOX)["bottom"] <= 390
+    assert page.locator(".dv-story-words > .dv-story-sentence").evaluate(BOX)["bottom"] <= 390
     story.evaluate(SWIPE)
     is_at(story, stop=2)
