@@ -23,4 +23,5 @@ def test_delta_is_four_times_the_largest_difference_and_bounded_for_float32():
     assert abs(delta_of([logits, other], "float32") - 4e-5) < 1e-9
     other[3, 4] = 0.1
     assert delta_of([logits, other], "float32") == LARGEST_DELTA
-    assert abs(delta_of([logits, other], "bfloat16") - 0.4) < 1e-6
+    for precision in ("bfloat16", "float16"):
+        assert abs(delta_of([logits, other], precision) - 0.4) < 1e-6
