@@ -16,15 +16,12 @@ pytestmark = pytest.mark.thorough
 @pytest.mark.parametrize(
     "method, changes, seeds, length",
     [
-        ("duodecoding", {"budget": 2}, 800, 3),
-        ("duodecoding", {"budget": 4, "draft_mode": "paper"}, 1_200, 2),
         ("duodecoding", {"budget": 6, "sequences": 2}, 800, 3),
         ("duodecoding", {"acceptance": "coupled", "top_k": 9, "top_p": 0.8}, 600, 3),
         ("duodecoding", {}, 600, 3),
         ("duodecoding", {"budget": 1}, 600, 3),
         ("duodecoding", {"budget": 3, "top_k": 6, "top_p": 0.85}, 600, 3),
         ("duodecoding", {"budget": 8, "sequences": 3, "draft_mode": "paper"}, 600, 3),
-        ("speculative", {"budget": 3}, 900, 3),
         ("speculative", {"budget": 1}, 600, 3),
         ("speculative", {}, 600, 3),
     ],
