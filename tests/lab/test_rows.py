@@ -24,6 +24,10 @@ def test_one_entry_an_iteration_and_times_that_add_up(method):
     assert arrays["draft_rows"] == [sum(step["tokens"] for step in each["draft"]) for each in trace["iterations"]]
     tested = sum(iteration["verdict"]["tested"] for iteration in trace["iterations"])
     assert kept["counts"]["tested"] == tested and (tested > 0) == (method != "vanilla")
+    # What DuoDecoding checks was drafted one iteration before.
+    tree = "drafted" if method == "duodecoding" else "checked"
+    drafted = [sum(node["source"] != "target" for node in each[tree]) for each in trace["iterations"]]
+    assert arrays["drafted"] == drafted
     # Only DuoDecoding chooses k.
     assert any(k is not None for k in arrays["k"]) == (method == "duodecoding")
 
