@@ -129,11 +129,11 @@ def scores(
 class TargetRow:
     """The target's logits after one row of a forward, and what follows from them when it is asked for."""
 
-    def __init__(self, logits: Tensor, position: int, sampling: Sampling):
+    def __init__(self, logits: np.ndarray, position: int, sampling: Sampling):
         """logits [vocab]; position: in the text, of the token after the row. Raises NotFinite."""
-        self.logits, self.position, self.sampling = logits.cpu(), position, sampling
-        self.values, self.temperature = as_array(self.logits), sampling.temperature or 1.0
-        leaders, self.total = leading(self.values, 2, self.temperature)
+        self.values, self.position, self.sampling = logits, position, sampling
+        self.temperature = sampling.temperature or 1.0
+        leaders, self.total = leading(logits, 2, self.temperature)
         if not isfinite(self.total):
             raise NotFinite(
                 "The target's logits are infinite or NaN: its weights are damaged, or its precision is too low."
@@ -178,7 +178,9 @@ class TargetRow:
     @cached_property
     def distribution(self) -> Tensor:
         """What the token is drawn from, [vocab]; greedy, softmax(logits)."""
-        p = tempered(self.logits[None], self.sampling.temperature)
+        from torch import from_numpy
+
+        p = tempered(from_numpy(self.values[None]), self.sampling.temperature)
         return filtered(p, top_k=self.sampling.top_k, top_p=self.sampling.top_p)[0]
 
     def probability(self, token: int) -> float:
@@ -193,6 +195,8 @@ class TargetDraws:
     def __init__(self, logits: Tensor, positions: Sequence[int], sampling: Sampling):
         """logits [rows, vocab]; positions: for each row, the position in the text of the token after it."""
         self.logits, self.positions, self.sampling = logits, positions, sampling
+        # Of a GPU's rows each is fetched when it is asked for.
+        self.at_hand = as_array(logits) if logits.is_cpu else None
         self.rows: dict[int, TargetRow] = {}
 
     def __len__(self) -> int:
@@ -204,7 +208,8 @@ class TargetDraws:
 
     def row(self, row: int) -> TargetRow:
         if row not in self.rows:
-            self.rows[row] = TargetRow(self.logits[row], self.positions[row], self.sampling)
+            logits = as_array(self.logits[row]) if self.at_hand is None else self.at_hand[row]
+            self.rows[row] = TargetRow(logits, self.positions[row], self.sampling)
         return self.rows[row]
 
 

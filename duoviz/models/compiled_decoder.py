@@ -54,7 +54,7 @@ class CompiledDecoder:
         workers = team(self.most_threads(len(ids)))
         arguments = self.arguments(ids, depths, mask, logit_rows, workers.parts)
         workers.run(kernels.run, *arguments)
-        return torch.from_numpy(arguments[-1])[:, : self.limits.written]
+        return torch.from_numpy(arguments[-1][:, : self.limits.written])
 
     def draft(
         self, ids: Sequence[int], depths: Sequence[int], mask: np.ndarray, rows: Sequence[int], *asked: NamedTuple

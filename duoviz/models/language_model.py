@@ -95,20 +95,28 @@ class Slots:
         Raises ContextFull, and ValueError for a parent that is no earlier slot.
         """
         start = self.length
-        chosen = range(start - 1, start - 1 + count) if parents is None else parents
-        depths: list[int] = []
-        for slot, parent in enumerate(chosen, start):
+        if parents is None:
+            parents, depth = range(start - 1, start - 1 + count), self.depths[-1] + 1 if start else 0
+            depths: Sequence[int] = range(depth, depth + count)
+        else:
+            depths = self.depths_under(parents)
+        if start + count > self.capacity or max(depths, default=0) >= self.context_limit:
+            raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
+        self.enter(parents, depths)
+
+    def depths_under(self, parents: Sequence[int]) -> list[int]:
+        """The depths of new slots; raises ValueError for a parent that is no earlier slot."""
+        start, depths = self.length, list[int]()
+        for slot, parent in enumerate(parents, start):
             if not -1 <= parent < slot:
                 raise ValueError(f"the parent of slot {slot} must be an earlier slot, not {parent}")
             depths.append(0 if parent < 0 else 1 + (depths[parent - start] if parent >= start else self.depths[parent]))
-        if start + count > self.capacity or max(depths, default=0) >= self.context_limit:
-            raise ContextFull(f"the text is longer than the model's context of {self.context_limit} tokens")
-        self.enter(chosen, depths)
+        return depths
 
     def enter(self, parents: Sequence[int], depths: Sequence[int]) -> None:
         self.parents += parents
         self.depths += depths
-        while self.chain < self.length and self.parents[self.chain] == self.chain - 1:
+        while self.chain < len(self.parents) and self.parents[self.chain] == self.chain - 1:
             self.chain += 1
 
     def mask(self, start: int) -> np.ndarray:

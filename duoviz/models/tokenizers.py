@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from duoviz.outside import is_text
 
 # sha256 of the vocabulary that the embedded draft was trained with; see `fingerprint`.
 EMBEDDED_VOCABULARY = "33b7dd0ab4327c920591a9b8d479821d62d9585690dabe107eff2c8b8892cf23"
+
+# So many of the last texts of tokens are kept: runs write the same ones again.
+KEPT = 4096
 
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 
@@ -37,6 +41,7 @@ class Tokenizer:
 
     def __init__(self, inner: Any, label: str):
         self.inner, self.label = inner, label
+        self.text_of = lru_cache(KEPT)(self.decode_anew)
         self.eos_token_id: int | None = inner.eos_token_id
         self.has_template = bool(inner.chat_template)
         # The tokens that stand for single bytes, where the vocabulary has such.
@@ -82,6 +87,9 @@ class Tokenizer:
         return text
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
+        return self.text_of(tuple(ids), **options)
+
+    def decode_anew(self, ids: tuple[int, ...], **options: Any) -> str:
         # Called for each token of a run: to bound its memory too would take longer than the call.
         with bounds.bounded(bounds.TEXT, f"The tokenizer of {self.label} cannot write its tokens", memory=False):
             # Where spaces before punctuation went, a token would change the text before it.

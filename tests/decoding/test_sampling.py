@@ -12,7 +12,7 @@ from tests.tables import chi_square, warped
 
 
 def draw(logits, position, sampling):
-    return TargetRow(logits, position, sampling).drawn
+    return TargetRow(logits.numpy(), position, sampling).drawn
 
 
 LOGITS = 2 * torch.randn(3, 300, generator=torch.Generator().manual_seed(0), dtype=torch.float64)

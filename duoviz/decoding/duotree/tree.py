@@ -13,7 +13,7 @@ from duoviz.models.ngrams import Match, NGrams
 ROOT = -1
 
 
-@dataclass
+@dataclass(slots=True)
 class TreeNode:
     """A token that may follow its parent.
 
@@ -147,12 +147,13 @@ class Tree:
             if node.parent < 0 or nodes[node.parent].expanded
             if node.token not in ends
         ]
-        return sorted(leaves, key=lambda index: -nodes[index].value)
+        return sorted(leaves, key=lambda index: nodes[index].value, reverse=True)
 
     def chosen(self, count: int) -> list[int]:
         """The nodes of greatest value, parents before children; a subtree, because value never grows along a path."""
-        order = sorted(range(len(self.nodes)), key=lambda index: (-self.nodes[index].value, index))
-        return sorted(order[:count])
+        values = [node.value for node in self.nodes]
+        # Of equals the first: reverse=True keeps their order, too.
+        return sorted(sorted(range(len(values)), key=values.__getitem__, reverse=True)[:count])
 
     def path(self, tokens: Sequence[int]) -> list[int]:
         """The nodes that these tokens lead to from the root, as far as they exist."""
