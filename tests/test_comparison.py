@@ -179,6 +179,14 @@ def test_of_several_prompts_one_disturbed_one_does_not_spoil_all(monkeypatch):
     for entry in rows:
         entry["trace"] = {"end": {}}
     rows[1]["metrics"]["tps"] = 30.0
-    assert comparison.disturbance(rows) is None
+    assert comparison.disturbance(rows) is comparison.disturbance(rows[:4]) is None
     rows[3]["metrics"]["tps"] = 40.0
     assert "30.0 in another" in comparison.disturbance(rows)
+
+
+def test_a_method_is_slowed_where_most_of_its_runs_say_so():
+    rows, target = [row("rest", 10.0, repeat=n) for n in range(4)], Estimate(ROW_COUNTS)
+    target.level = math.log(2.2)
+    for number, entry in enumerate(rows):
+        entry["trace"] = {"end": {"message": comparison.busy_words(target)} if number < 3 else {}}
+    assert "2.2 times as long" in comparison.disturbance(rows) and comparison.disturbance(rows[2:]) is None

@@ -54,6 +54,7 @@ def test_a_race_gives_every_lanes_events_alone_and_in_alternation(engine):
             # A run ends before the next one begins; a warm-up is short.
             assert event["type"] == "end" and (event["lane"], event["repeat"]) == seen[-1][:2]
             assert tokens == (runs.WARMUP_TOKENS if event["repeat"] is None else 20)
+    assert runs.short(Settings(max_new_tokens=4)).max_new_tokens == 4
     warmups, measured = seen[:2], seen[2:]
     assert [run[:2] for run in warmups] == [("two", None), ("one", None)]
     assert measured == [

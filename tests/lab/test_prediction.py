@@ -123,6 +123,11 @@ def test_phi_is_that_of_the_best_length():
     assert duodecoding_phi(0.01, 8.0, free, 0.5 * free) == pytest.approx(16 / 9, rel=0.02)
 
 
+def test_for_the_map_fewer_rows_take_no_longer_than_more():
+    costs = replace(MODELS["in turn"], target=((0.03, 0.02, 0.025, 0.024, 0.04, 0.08),) * 2)
+    assert growth(costs)[[0, 1, 3, 7]] == pytest.approx([20 / 30, 20 / 30, 24 / 30, 24 / 30])
+
+
 PLACES = plain().places()
 
 

@@ -13,7 +13,8 @@ from duoviz.errors import UserError
 from duoviz.runs import text_of
 from duoviz.web.session import runs_ahead
 from duoviz.workers import worker
-from tests.thread_workers import worker_of
+from duoviz.workers.tasks import Assignment, Run
+from tests.thread_workers import ThreadWorker, worker_of
 from tests.tiny import change_pair, draft_with, held_engine, tiny_engine
 from tests.until import wait_until
 from tests.web.visits import events_of, start
@@ -129,6 +130,16 @@ def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
     wait_until(lambda: runs[0].begun)
     hardware.pool.close()
     assert [events_of(hardware, run)[-1]["end"]["stopped"] for run in runs] == ["stopped"] * 3
+
+
+def test_a_worker_whose_server_is_gone_ends_its_run(endless):
+    worker = ThreadWorker(lambda name, progress, *, draft: tiny_engine())
+    run = Run(pair="embedded", method=endless, prompt="hello", settings=Settings(), raw=False)
+    worker.send(Assignment(1, run))
+    wait_until(lambda: worker.receive(0.1) == {"type": "begun"})
+    worker.pipe.close()
+    worker.thread.join(60)
+    assert not worker.thread.is_alive()
 
 
 @pytest.fixture
