@@ -95,9 +95,13 @@ def test_it_is_held_for_those_who_want_no_motion_and_at_a_links_iteration(new_pa
     expect(calm.locator(".dv-share-link")).to_have_value(re.compile("&method=duodecoding&.*&recording=1$"))
     page.goto(calm.locator(".dv-share-link").input_value())
     expect(page.locator(".dv-where")).to_have_text(re.compile("^Iteration 1 of "))
-    # The link of a recording that plays would name no iteration.
     press(page, "Copy link")
     expect(link).to_have_value(re.compile("&recording=1$"))
+    # The link of a recording that plays names no iteration.
+    press(page, "Play")
+    is_at(page.locator("#visualizer .dv"), playing="yes")
+    press(page, "Copy link")
+    expect(link).not_to_have_value(re.compile("recording="))
     page.evaluate("location.hash = '#prompt=Another&recording=3'")
     expect(page.locator(".dv-message")).to_contain_text("A recording of another prompt, “")
 
