@@ -90,18 +90,17 @@ def step(
     if is_compiled(model, sampling):
         start = time.perf_counter()
         steps = model.best(tokens, parents=parents, count=count)
-        chosen = [chosen_of(*row) for row in zip(steps.best, steps.q, strict=True)]
+        chosen = [chosen_of(*row) for row in zip(steps.best.tolist(), steps.q.tolist(), strict=True)]
         return chosen, Span(start, time.perf_counter(), len(tokens))
     logits, span = timed_forward(model, tokens, parents=parents, rows=None if parents else [len(tokens) - 1])
     return choices(model, logits, positions, sampling, count, fresh), ended_now(span)
 
 
-def chosen_of(tokens: np.ndarray, q: np.ndarray) -> Choice:
+def chosen_of(tokens: list[int], q: list[float]) -> Choice:
     """Raises DraftNotFinite."""
     if isnan(q[0]):
         raise DraftNotFinite(NOT_FINITE)
-    first = tokens.tolist(), q.tolist()
-    return Choice(*first, list(zip(*first, strict=True)))
+    return Choice(tokens, q, list(zip(tokens, q, strict=True)))
 
 
 def read(

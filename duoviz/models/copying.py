@@ -101,14 +101,13 @@ class Copying:
         start, longest, inner = self.length, self.chain.longest, None if parents is None else self.inner(parents)
         self.enter(ids, parents)
         rows = range(len(ids)) if parents else [len(ids) - 1]
-        steps = new_steps(len(rows), longest, min(count, self.vocab_size), most)
-        for path, row in zip(steps.paths, rows, strict=True):
-            suffix = self.suffix(start + row)[-longest:]
-            path[longest - len(suffix) : longest] = suffix
+        suffixes = [self.suffix(start + row)[-longest:] for row in rows]
+        steps = new_steps(suffixes, longest, min(count, self.vocab_size), most)
         text = self.chain.array[: len(self.chain.tokens)]
         self.model.draft(ids, inner, rows, Copies(text, *self.columns_of), sureness, steps)
-        path, last = steps.path()[0][:-1], self.length - 1
-        self.enter(path, range(last, last + len(path)))
+        if most > 1:
+            path, last = steps.path()[0][:-1], self.length - 1
+            self.enter(path, range(last, last + len(path)))
         return steps
 
     def branch(self, slot: int) -> tuple[int, list[int]]:

@@ -1,6 +1,7 @@
 """A draft's steps without a temperature, compiled: a forward and the best tokens after it, and so on, in one call."""
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -67,10 +68,11 @@ class Steps(NamedTuple):
         return self.paths[0, -most:][:made].tolist(), self.path_q[:made].tolist(), self.ended[:made].tolist()
 
 
-def new_steps(rows: int, longest: int, count: int, most: int) -> Steps:
-    """For steps of so many rows, and at most so many of them."""
+def new_steps(suffixes: Sequence[list[int]], longest: int, count: int, most: int) -> Steps:
+    """For steps of rows that these tokens lead to, at most `longest` each, and at most so many steps."""
+    rows, paths = len(suffixes), [[-1] * (longest - len(suffix)) + suffix + [-1] * most for suffix in suffixes]
     return Steps(
-        np.full((rows, longest + most), -1), np.zeros((rows, count), np.int64), np.zeros((rows, count), np.float32),
+        np.array(paths), np.zeros((rows, count), np.int64), np.zeros((rows, count), np.float32),
         np.zeros(most, np.float32), np.zeros(most), np.zeros(1, np.int64), np.zeros((most, MEETING), np.int64),
     )  # fmt: skip
 

@@ -74,7 +74,12 @@ class Recorder:
     def iteration(self, raw: Iteration) -> dict:
         """The trace's form of one iteration; call it in the order of the run."""
         committed = [
-            {"id": new.token, "text": self.pieces.push(new.token), "source": new.source, "gap": rounded(new.margin)}
+            {
+                "id": new.token,
+                "text": self.pieces.push(new.token),
+                "source": new.source,
+                "gap": new.margin and round(new.margin, 5),
+            }
             for new in raw.committed
         ]
         if raw.stop and committed:
@@ -89,10 +94,10 @@ class Recorder:
             "sync": self.seconds(raw.sync),
             "budget": raw.budget,
             "longest": raw.longest,
-            "theta": rounded(raw.theta),
+            "theta": raw.theta and round(raw.theta, 5),
             "sequences": raw.sequences,
             "candidates": [
-                {"id": first.token, "text": self.text(first.token), "p": rounded(first.p), "over": first.over}
+                {"id": first.token, "text": self.text(first.token), "p": round(first.p, 5), "over": first.over}
                 for first in raw.candidates
             ],
             "matched": self.matched(raw.matched),
@@ -117,13 +122,13 @@ class Recorder:
             "text": self.text(node.token),
             "parent": node.parent,
             "source": node.source,
-            "q": rounded(node.q),
+            "q": node.q and round(node.q, 5),
             "count": node.count,
-            "p": rounded(node.p),
+            "p": node.p and round(node.p, 5),
             "status": node.status,
         }
         if node.chance is not None:
-            recorded |= {"chance": rounded(node.chance), "step": node.step, "was": node.was}
+            recorded |= {"chance": round(node.chance, 5), "step": node.step, "was": node.was}
         return recorded
 
     def matched(self, tokens: Sequence[int]) -> dict | None:
@@ -148,10 +153,6 @@ def start(raw: Start) -> dict:
     return {
         "expected": round(raw.expected, 4),
         "rate": round(raw.rate, 3),
-        "gain": rounded(raw.gain),
+        "gain": raw.gain and round(raw.gain, 5),
         "seconds": raw.seconds and round(raw.seconds, 6),
     }
-
-
-def rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 5)

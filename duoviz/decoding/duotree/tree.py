@@ -75,16 +75,13 @@ class Tree:
         self.nodes: list[TreeNode] = []
         self.places: dict[tuple[int, int], int] = {}
         self.expanded = False
+        # The greatest depth: one fewer than fits into the text, because the target adds a token of its own.
+        self.deepest = config.limit - 1
 
     @property
     def text(self) -> list[int]:
         """The token ids up to the root."""
         return self.ngrams.tokens
-
-    @property
-    def deepest(self) -> int:
-        """The greatest depth: one fewer than fits into the text, because the target adds a token of its own."""
-        return self.config.limit - len(self.text) - 1
 
     def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
         """Add a node, or raise the existing one's chance; returns its index, None where it does not fit."""
@@ -192,6 +189,7 @@ class Tree:
         path = [nodes[index] for index in indices]
         self.nodes, self.places, self.expanded = [], {}, False
         self.ngrams.append(tokens)
+        self.deepest -= len(tokens)
         if path and len(path) == len(tokens):
             self.expanded = path[-1].expanded
             self.plant(nodes, indices[-1], len(tokens))
