@@ -251,7 +251,8 @@ def grow_at_once(
     steps = [Span(start, ended[0], count), *(Span(*times, 1) for times in pairwise(ended))]
     sequence = DraftSequence(tokens, q, list(range(root + 1, root + len(tokens))))
     theta = threshold(*q[:2]) if len(q) > 1 else None
-    return DraftResult([sequence], candidates_of(chosen_of(done.best[0].tolist(), done.q[0].tolist()), theta), theta, steps)
+    first = chosen_of(done.best[0].tolist(), done.q[0].tolist())
+    return DraftResult([sequence], candidates_of(first, theta), theta, steps)
 
 
 def first_sequences(first: Choice, most: int, plan: DraftPlan) -> list[DraftSequence]:
