@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -199,14 +200,22 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path, monkeypatch):
 
 
 def test_whatever_names_a_browser_sends_each_results_are_loaded_once(lab, finished, monkeypatch):
-    copied(finished)
-    loaded = []
+    mine, loaded = copied(finished), []
     monkeypatch.setattr(results_store, "load", lambda path: loaded.append(path.name) or load(path))
     for names in (None, "mine", {}, [["mine"]], [5, "gone"], ["\ud800"], ["mine"] * 10**5):
         lab["show"](names, "environment"), lab["open_part"](names, "environment")
         assert by_id(lab["look"](names))["lab-results"]["value"] == ["mine"]
-    # Once for what is shown first, and once for its parts.
+    # Once for what is shown first, and once for its parts; and anew when they are others.
     assert loaded == ["mine"] * 2
+    os.utime(mine / "plan.json", (2e9, 2e9))
+    lab["show"](["mine"], "environment")
+    assert loaded == ["mine"] * 4
+
+
+def test_the_latest_results_come_first(finished):
+    for name, written_at in (("old", 1e9), ("new", 2e9)):
+        os.utime(copied(finished, name), (written_at, written_at))
+    assert list(available(recorded_only=False)) == ["new", "old"]
 
 
 def test_only_so_many_are_shown_side_by_side(lab, finished, monkeypatch):
