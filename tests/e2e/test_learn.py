@@ -217,12 +217,12 @@ def test_a_lost_recording_is_told_and_fetched_again(new_page, made_url):
 
 
 def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, course):
-    page.goto(f"{site.url}#tab=learn&lesson=the-classical-rule&page=4")
+    page.goto(f"{site.url}#tab=learn&lesson=the-classical-rule&page=5")
     shown, link = page.locator(".dl"), page.locator("#share input")
-    is_at(shown, page=4)
+    is_at(shown, page=5)
     press(page, "Copy link")
     expect(link).to_have_value(re.compile("page="))
-    place = {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["4"]}
+    place = {"tab": ["learn"], "lesson": ["the-classical-rule"], "page": ["5"]}
     assert parse_qs(link.input_value().partition("#")[2]) == place
     page.evaluate("document.body.classList.add('dark')")
     page.get_by_role("link", name="Try it live").click()
@@ -240,7 +240,7 @@ def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, 
     page.get_by_role("link", name="Try it live").click()
     page.get_by_role("link", name="Back to the lesson").click()
     expect(page.locator(".dl-watch")).to_have_count(0)
-    is_at(shown, page=4)
+    is_at(shown, page=5)
     page.get_by_role("link", name="shared noise", exact=True).click()
     is_at(shown, lesson="the-text-does-not-change")
     # The link of the course's end names no lesson.
