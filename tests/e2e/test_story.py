@@ -57,8 +57,8 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         )
         expect(first.locator(".dv-first-end")).to_have_text(
             re.compile(
-                r"^Over the Lab's \d+ prompts [\d.]+ ± [\d.]+, from .*\) to .*\)\. .*SpS\) reaches .* here; "
-                "in the paper, with a large model on a GPU, DuoDecoding is ahead. See the Lab$"
+                r"^Over the Lab's \d+ prompts [\d.]+ ± [\d.]+, from .*\) to .*\)\. On these shared cores an older "
+                r"method, taking turns \(SpS\), is faster still: .*\. .* the paper measured the opposite\. See the Lab$"
             )
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
@@ -112,7 +112,9 @@ def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped)
         page.keyboard.press("ArrowRight")
         expect(story).to_be_hidden()
         expect(prompt).to_be_focused()
-        is_at(page.locator("#visualizer .dv"), state="recording")
+        # The stage stands where the story was.
+        is_at(page.locator("#visualizer .dv"), state="recording", playing="no")
+        expect(page.locator(".dv-sentence")).to_contain_text("First 3 of 5 guesses right")
         # Who has seen it comes to the stage at once, and may see it again.
         page.reload()
         is_at(page.locator("#visualizer .dv"), playing="yes")

@@ -21,7 +21,12 @@ function overStage(root, shown, { addresses, expected, averages }, opening) {
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
     onClose: opening.uncover,
   };
-  const story = createStory(root, { ...options, prompt: () => document.querySelector("#prompt textarea") });
+  // After the story the stage stands still where the story was: what is seen first is known.
+  const land = (iteration) => {
+    const isTold = iteration !== null && shown.state.recorded && shown.state.header.method === TOLD;
+    return isTold ? opening.at(iteration, TOLD) : opening.uncover();
+  };
+  const story = createStory(root, { ...options, onClose: land, prompt: () => document.querySelector("#prompt textarea") });
   return [story, createOverStage(root, { ...options, expected, tell: () => story.open(1, true) })];
 }
 

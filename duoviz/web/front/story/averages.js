@@ -18,7 +18,8 @@ function meanWords(header, averages, whyInTurn) {
 
 export const shortWords = (header, averages) => meanWords(header, averages, (own, inTurn) => {
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
-  return ` Taking turns (SpS) reaches ${inTurn.phi.toFixed(2)} here${isOtherwise ? "; in the paper, with a large model on a GPU, DuoDecoding is ahead" : ""}.`;
+  return ` On these shared cores an older method, taking turns (SpS), is faster still: ${inTurn.phi.toFixed(2)}.`
+    + `${isOtherwise ? " With a large model on a GPU the paper measured the opposite." : ""}`;
 });
 
 export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {

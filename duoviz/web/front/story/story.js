@@ -29,8 +29,8 @@ export const opensItself = () => (
   remembered(SEEN_KEY) === null && storyIn(location.hash).mayOpen && !new URLSearchParams(location.search).has("controls"));
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
-// keeps the stage still behind it; onClose: called when the stage is seen again; prompt: gives the field for a prompt;
-// averages: see `wordsOf`.
+// keeps the stage still behind it; onClose: called when the stage is seen again, with the last iteration that was told,
+// null where none was; prompt: gives the field for a prompt; averages: see `wordsOf`.
 export function createStory(root, { recordingOf, averages = {}, hold, onClose, prompt }) {
   let [isOpen, stops] = [false, null];
   const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
@@ -61,7 +61,7 @@ export function createStory(root, { recordingOf, averages = {}, hold, onClose, p
     teller.end();
     teller.node.hidden = true;
     if (next && isFree) (next.checkVisibility() ? next : root).focus({ preventScroll: true });
-    onClose();
+    onClose(stops?.findLast(({ iteration }) => iteration)?.iteration.index ?? null);
   }
   function close(next = null) {
     if (isOpen) setSeen();

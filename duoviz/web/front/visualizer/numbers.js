@@ -7,7 +7,6 @@ import { isLive, isTimed, runningNumbers, spanOf } from "./state.js";
 import { duration, fixed, known, measuredWords, percent } from "./words.js";
 
 const LEAST_TOKENS = 16;
-const ASK_ALONE = "How much faster than alone?";
 const COMMON = ["max_new_tokens", "temperature", "top_k", "top_p", "seed", "raw"];
 
 // A whole run's end has a message where the machine was busy or the draft failed: nothing follows from its speed.
@@ -90,7 +89,10 @@ function createGroup(title, entries) {
     const [label, meaning] = MEANINGS[name];
     const value = el("span", { class: "dv-number-value", "data-number": name }, "–");
     const look = FIRST.includes(name) ? "dv-number" : "dv-number dv-more-number";
-    const box = explained(el("div", { class: look }, value, el("span", { class: "dv-number-label" }, label)), meaning);
+    // Its symbol is for those who want all numbers.
+    const [words, symbol = ""] = label.split(/(?= \()/);
+    const said = el("span", { class: "dv-number-label" }, words, el("span", { class: "dv-symbol" }, symbol));
+    const box = explained(el("div", { class: look }, value, said), meaning);
     const line = el("li", {}, el("b", {}, label), `: ${meaning}`);
     row.append(box);
     meanings.append(line);
@@ -99,10 +101,11 @@ function createGroup(title, entries) {
   return {
     node: el("div", { class: "dv-number-group" }, heading, row),
     heading, meanings, row,
-    draw(numbers, header) {
+    // awaited: the name of a figure that is being measured.
+    draw(numbers, header, awaited = null) {
       for (const { name, value, write, box, line } of parts) {
-        setText(value, write(numbers[name]));
-        box.hidden = line.hidden = !isTold(name, numbers, header);
+        setText(value, name === awaited ? "…" : write(numbers[name]));
+        box.hidden = line.hidden = name !== awaited && !isTold(name, numbers, header);
       }
     },
   };
@@ -112,7 +115,7 @@ export function createNumbers({ state }) {
   const run = createGroup("Whole run", OF_THE_RUN);
   const iteration = createGroup("This iteration", OF_THE_ITERATION);
   const runner = () => document.getElementById("run-vanilla");
-  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Runs the large model alone: its speed gives the speed-up φ" }, () => runner().click(), ASK_ALONE);
+  const vanilla = button({ class: "dv-button dv-run-vanilla", title: "Runs the large model alone: its speed gives the speed-up φ" }, () => runner().click(), "How much faster than alone?");
   run.row.append(vanilla);
   const mean = run.row.querySelector("[data-number=phi] + *").appendChild(el("small"));
   return {
@@ -121,12 +124,10 @@ export function createNumbers({ state }) {
     draw() {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
-      run.draw(numbers, state.header);
-      setText(mean, state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "");
+      run.draw(numbers, state.header, state.isCompared ? "phi" : null);
+      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "");
       // A race has its own vanilla.
-      vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || !isComparable(state) || state.recorded || !runner();
-      vanilla.disabled = state.isCompared;
-      setText(vanilla, state.isCompared ? "Timing the large model alone" : ASK_ALONE);
+      vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || state.isCompared || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);
     },
   };

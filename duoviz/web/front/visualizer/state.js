@@ -62,6 +62,7 @@ const STOPPED = {
   time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
+const COMPARING = " Now the large model writes it alone, to compare.";
 const [CUT, WHOLE] = [["stopped", "error"], ["eos", "length", "context"]];
 const LOST = "The connection to the server was lost";
 
@@ -185,9 +186,10 @@ const CHANGES = {
     // A run that is cut stands still where it is shown; of one that has ended, the rest is played.
     if (CUT.includes(end?.stopped)) state.playing = false;
   },
-  alone(state, { last, note }) {
-    state.isCompared = last === null;
-    if (note) state.message += ` ${note}`;
+  alone(state, { last, note = "" }) {
+    const isCompared = last === null;
+    if (isCompared !== state.isCompared) state.message = isCompared ? state.message + COMPARING : state.message.replace(COMPARING, note && ` ${note}`);
+    state.isCompared = isCompared;
   },
   error: (state, { message }) => Object.assign(state, { phase: "error", message, playing: false }),
   connection(state, { lost }) {

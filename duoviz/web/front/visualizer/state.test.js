@@ -159,3 +159,12 @@ test("the draft's candidates have a place unless a whole trace with a draft tell
   assert.equal(tellsCandidates(endedState([iterationOf()])), false);
   assert.equal(tellsCandidates(endedState(one, headerOf({ draft: null }))), false);
 });
+
+test("after a run its message says that the large model runs alone, and then what came of it", () => {
+  const state = endedState(THREE, BESIDE);
+  const ended = state.message;
+  apply(state, { type: "alone", last: null }, { type: "alone", last: null });
+  assert.deepEqual([state.isCompared, state.message], [true, `${ended} Now the large model writes it alone, to compare.`]);
+  apply(state, { type: "alone", last: {}, note: "It was slower." });
+  assert.deepEqual([state.isCompared, state.message], [false, `${ended} It was slower.`]);
+});
