@@ -19,7 +19,7 @@ class Drafter:
         """What the target reads after the text: a tree, parents before children; parent -1 is the text's end.
 
         `pending` nodes come first and are verified; others are only read. longest: the greatest depth that fits into
-        the text. Raises DraftDied, Stopped.
+        the text. No pending node may follow a token that ends the text (`plan.pair.eos`). Raises DraftDied, Stopped.
         """
         return []
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from duoviz.decoding import METHODS
 from duoviz.decoding.drafter import Drafter
 from duoviz.errors import UserError
 from duoviz.lab.bench import bench, jobs_of, lengths, seconds_left, verdict
@@ -15,6 +16,9 @@ from duoviz.lab.results import load, opened
 from duoviz.lab.rows import key
 from tests.lab.asked import QUESTIONS, TOKENS, written
 from tests.tiny import VOCABULARY, Failing, draft_with, tiny_engine, traced
+
+# The methods, vanilla on fewer cores, and the seven of Tables 2 and 3.
+LANES = len(METHODS) + 8
 
 BAD = {7: "The prompt is too long", 8: "The question is empty"}
 
@@ -34,7 +38,7 @@ def test_every_answer_is_there_once_and_failures_stand_apart(finished, questions
         assert BAD.get(row["question_id"], "datastore") in row["message"]
     assert {row["question_id"] for row in results.failed if row["model_id"] == VANILLA} == set(BAD)
     assert {row["verdict"] for row in results.rows if row["model_id"] != VANILLA} == {"equal"}
-    assert len({lane for lane, *_ in wanted}) == 15
+    assert len({lane for lane, *_ in wanted}) == LANES
     assert [row["length"] for row in results.forwards] == lengths(256) == [64, 128, 248]
     here = environment(tiny_engine().pair, {}, results.environment["delta"])
     assert {name for name, value in here.items() if value != results.environment[name]} <= {"date", "costs"}
@@ -146,13 +150,13 @@ def test_the_order_alternates_after_vanilla_and_sees_all_tasks_first(questions):
     plan = make_plan(file=questions, repeats=2)
     assert list(dict.fromkeys(job.question.id for job in jobs_of(plan)))[:5] == [1, 2, 7, 3, 5]
     lanes = [job.lane.name for job in jobs_of(plan)]
-    assert lanes[0] == VANILLA == lanes[15] and lanes[1:15] == lanes[29:15:-1]
+    assert lanes[0] == VANILLA == lanes[LANES] and lanes[1:LANES] == lanes[2 * LANES - 1 : LANES : -1]
     assert {job.lane.settings.max_new_tokens for job in jobs_of(plan) if job.question.task == "qa"} == {32}
 
 
 def test_the_lanes_of_tables_2_and_3_run_on_the_papers_tasks_or_on_all_where_there_are_none(questions, tmp_path):
     plans = [make_plan(file=file) for file in (questions, written(tmp_path, QUESTIONS[4:5]))]
-    assert [len(plan.lanes("rag")) for plan in plans] == [8, 15]
+    assert [len(plan.lanes("rag")) for plan in plans] == [LANES - 7, LANES]
 
 
 def test_the_time_left_follows_the_answers_until_now(questions, finished):

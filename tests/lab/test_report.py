@@ -6,12 +6,13 @@ import re
 
 import pytest
 
+from duoviz.decoding.costs import CONTEXTS
 from duoviz.lab import paper
 from duoviz.lab.answers import acceptance, rows_of, speed_up
 from duoviz.lab.figures import figure_3, figure_4, time_split
 from duoviz.lab.machine import cost_models
 from duoviz.lab.paying import tree_ways
-from duoviz.lab.prediction import ALPHAS, RATIOS, growth, speculative_phi
+from duoviz.lab.prediction import ALPHAS, RATIOS, growth, seconds_between, speculative_phi
 from duoviz.lab.report import first_view, report_html, sections
 from duoviz.lab.results import load
 from duoviz.lab.thumbnail import HEIGHT, WIDTH, thumbnail
@@ -83,9 +84,11 @@ def test_texts_of_others_are_shown_as_texts(finished):
 def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
     results = load(finished)
     found = first_view(results)["overview"]
-    grown = growth(cost_models(results.environment)["in turn"])
+    costs = cost_models(results.environment)["in turn"]
+    grown, one = growth(costs), costs.target_time(1, CONTEXTS[0])
+    alone, in_turn = (seconds_between(rows_of(results.rows, lane)) / one for lane in ("vanilla", "speculative"))
     for alpha, ratio in ((0, 0), (20, 30), (48, 48)):
-        expected = float(speculative_phi(ALPHAS[alpha], RATIOS[ratio], grown))
+        expected = float((grown[0] + alone) * speculative_phi(ALPHAS[alpha], RATIOS[ratio], grown, in_turn))
         assert found["pays"]["panels"][0]["here"][alpha][ratio] == pytest.approx(expected, abs=6e-4)
     lines = {line["method"]: line for line in found["speeds"]["lines"]}
     base = rows_of(results.rows, "vanilla", "code")

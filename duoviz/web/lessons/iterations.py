@@ -74,13 +74,13 @@ def names_of(it: Iteration) -> dict[str, Any]:
 
 def matching(condition: str, iterations: list[Iteration]) -> list[int]:
     """The indices of the iterations, never the prefill, for which an expression is true. Raises Mistake for none."""
-    return existing([each["index"] for each in iterations[1:] if value_of(condition, names_of(each))])
+    return existing([each["index"] for each in iterations[1:] if value_of(condition, names_of(each))], condition)
 
 
-def existing(indices: list[int]) -> list[int]:
-    """The indices. Raises Mistake where there are none."""
+def existing(indices: list[int], wanted: str) -> list[int]:
+    """The indices of the iterations that were wanted. Raises Mistake where there are none."""
     if not indices:
-        raise Mistake("the recorded run has no such iteration")
+        raise Mistake(f'the recorded run has no iteration for "{wanted}"')
     return indices
 
 
@@ -104,9 +104,9 @@ def find(at: str, iterations: list[Iteration]) -> int:
         found = matching(condition, iterations)
         found = [index for index in found if is_readable(iterations[index])] or found
         index = found[-1 if order == "last" else 0] + (order == "after first")
-        return existing([index] if index < len(iterations) else [])[0]
+        return existing([index] if index < len(iterations) else [], at)[0]
     values = {index: value_of(measure, names_of(iterations[index])) for index in matching(where or "true", iterations)}
-    return max(existing([index for index in values if values[index]]), key=values.__getitem__)
+    return max(existing([index for index in values if values[index]], at), key=values.__getitem__)
 
 
 # The visualizer's parts, each a section of the page.

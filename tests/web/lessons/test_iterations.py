@@ -12,7 +12,7 @@ def found(search, *arguments):
     try:
         return search(*arguments)
     except Mistake as mistake:
-        assert "has no such iteration" in str(mistake)
+        assert "has no iteration for" in str(mistake)
 
 
 HOLDS = {
