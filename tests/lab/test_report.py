@@ -40,7 +40,8 @@ def test_a_run_fills_every_table_and_figure(finished):
             # A legend beside the plot does not scroll.
             beside = part.figure.drawing.layout.legend.orientation == "v"
             assert not beside or part.figure.drawing.layout.height >= 20 * len(part.figure.drawing.data) + 100
-            assert any(re.search(r", (ms|s|tokens|%|tokens/s)$|over|\bper\b", title) for title in titles), part.name
+            unit = r", (ms|s|tokens|%|tokens/s)$|over|\bper\b"
+            assert any(re.search(unit, title) for title in titles), f"{part.name}: an axis names its unit"
 
 
 def test_the_files_are_written_and_the_numbers_can_be_traced(finished):
