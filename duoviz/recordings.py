@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # What the page opens with, what the lessons are about, and what the game is played on.
 PROMPTS = {
     "story": "What is gravity?",
-    "lessons": "What is photosynthesis?",
-    "game": "What is a bakery?",
+    "lessons": "What is a bakery?",
+    "game": "What is photosynthesis?",
 }
 PROMPT = PROMPTS["story"]
 FOLDER = ASSETS / "traces"
