@@ -159,8 +159,11 @@ def answer_number(page, question, hand):
     else:
         slider = page.locator(".dl-figure input").first
         lowest, highest, step = (float(slider.get_attribute(name)) for name in ("min", "max", "step"))
-        # A slider of θ gives k = 1 at its upper end.
-        tries = {"high": lowest, "right": highest} if step < 1 else {"low": lowest, "high": highest, "right": right}
+        # A slider of θ gives the fewest sequences at its upper end; what is right ends with θ.
+        tries = {"low": lowest, "high": highest, "right": right}
+        if step < 1:
+            theta = re.search(r"= ([\d.]+\d)", words(question["right"]))[1]
+            tries = {"low": highest, "high": lowest, "right": float(theta)}
     for reason, value in tries.items():
         if typed.count():
             typed.fill(f"{value:.6f}".replace(".", ","))

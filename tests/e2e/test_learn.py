@@ -213,7 +213,7 @@ def test_a_lost_recording_is_told_and_fetched_again(new_page, made_url):
     lost[0] = False
     press(page, "Next lesson")
     is_at(page.locator(".dl-visualizer"), state="done")
-    expect(note).to_have_text("A recorded run of DuoDecoding, on core 1 and core 0.")
+    expect(note).to_have_text("A recorded run of DuoDecoding, on core 1 and core 0 on 1 January 2026.")
 
 
 def test_try_it_live_fills_in_the_live_tab_and_links_hold_the_place(page, site, course):

@@ -59,10 +59,18 @@ def test_the_lessons_figures_do_not_contradict_each_other(monkeypatch):
     assert len(curves) >= 3 and all(curve == sorted(curve, key=lambda point: point[1]) for curve in curves)
 
 
+def best_guesses(alpha, ratio, passes):
+    """γ, by the times of passes over γ + 1 tokens, as multiples of one over one."""
+    speeds = [sum(alpha**k for k in range(g + 1)) / (g / ratio + time) for g, time in enumerate(passes, 1)]
+    return 1 + speeds.index(max(speeds))
+
+
 # What a reader computes of the figures in a question that asks for a number, a lesson's last.
 COMPUTED = {
+    "one-token-at-a-time": lambda weights, ms: 4 * weights / ms,
     "draft-and-verify": lambda tokens, passes: tokens / passes,
     "what-drafting-costs": lambda alpha, ratio, three: (1 + alpha + alpha**2) / (2 / ratio + three),
+    "how-much-to-draft": lambda alpha, ratio, *passes: best_guesses(alpha, ratio, passes),
     "what-a-rejection-costs": lambda one, eight: (eight - one) / 7,
     "when-it-does-not-pay": lambda draft, one, two: (draft + two) / one - 1,
 }

@@ -9,16 +9,19 @@ import numpy as np
 
 from duoviz.decoding import METHODS
 from duoviz.decoding.theory import in_turn_speed, run_of
+from duoviz.models.embedded import TARGET_LABEL
+from duoviz.models.sizes import PARAMETERS
 from duoviz.recordings import ROUNDS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
 from duoviz.web.lessons.text import Mistake, one_of
 from duoviz.web.results_store import averages, in_words
 
+FLOAT32_BYTES = 4
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
-    "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "phi",
-    "lab_phi", "other_runs", "same_text",
+    "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "best_guesses",
+    "weight_bytes", "phi", "lab_phi", "other_runs", "same_text",
 )  # fmt: skip
 
 
@@ -101,11 +104,21 @@ class Facts:
         """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance."""
         return float(run_of(self.metrics[self.method]["acceptance"], self.usual_guesses()))
 
-    def expected_speed_up(self) -> float:
-        """φ by theory, of a method that takes turns."""
+    def expected_speed_up(self, guesses: int | None = None) -> float:
+        """φ by theory, of a method that takes turns, with so many guesses; None: as many as usual."""
         target, alpha = partial(self.cost, "target"), self.metrics[self.method]["acceptance"]
-        speed = in_turn_speed(alpha, self.usual_guesses(), target=target, draft=self.cost("draft", 1))
+        speed = in_turn_speed(alpha, guesses or self.usual_guesses(), target=target, draft=self.cost("draft", 1))
         return float(speed * target(1))
+
+    def best_guesses(self, most: int) -> int:
+        """The γ, from 1 to `most`, with the greatest φ by theory."""
+        return max(range(1, most + 1), key=self.expected_speed_up)
+
+    def weight_bytes(self) -> int:
+        """Bytes of the target's weights. Raises Mistake where it is not the embedded pair's in float32."""
+        if self.trace["header"]["target"]["name"] != TARGET_LABEL:
+            raise Mistake("how many weights this target has is not known")
+        return FLOAT32_BYTES * PARAMETERS
 
     @cached_property
     def speeds(self) -> dict[str, float]:

@@ -71,6 +71,8 @@ CASES = {
     "theory": (in_turn(), {
         "usual_guesses()": "2", "expected_tokens() | fixed(2)": "1.75",
         "expected_speed_up() | fixed(3)": f"{1.75 * 20 / (2 * 4 + 24):.3f}",
+        # 1.5 · 20 / 26, 1.75 · 20 / 32 and less.
+        "best_guesses(4)": "1",
     }),
     "a miss": (facts(1), {
         "iteration.index": "1", "sequences": "2", "iteration.theta | fixed(3)": "0.250",
@@ -125,7 +127,7 @@ MISTAKES = [
         "iteration.theta | fixed(3)": "NoneType", "rejected_token | quoted": "NoneType", "sequences": "say how",
         "second_choice.q | fixed(3)": "has no attribute",
     }),
-    (facts(method="vanilla"), {"T_target(8) | seconds": "no calibration"}),
+    (facts(method="vanilla"), {"T_target(8) | seconds": "no calibration", "weight_bytes()": "is not known"}),
     (PREFILL, {"iteration_time | seconds": "NoneType", "phi()": "no recorded run of vanilla"}),
 ]  # fmt: skip
 

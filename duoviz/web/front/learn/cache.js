@@ -28,8 +28,10 @@ function draw(drawing, items, width) {
   const places = fillLines(items.map(widthOf), width / SCALE);
   const height = LINE * (places.at(-1).line + 1);
   setAttributes(drawing, { viewBox: `0 0 ${width / SCALE} ${height}`, width, height: SCALE * height });
-  drawing.replaceChildren(...items.map((item, at) => nodeGroup(
-    { ...item, width: widthOf(item), x: places[at].left, y: LINE * (places[at].line + 0.5) })));
+  drawing.replaceChildren(...items.map((item, at) => {
+    const [x, y] = [places[at].left, LINE * (places[at].line + 0.5)];
+    return nodeGroup({ ...item, fate: item.node?.status, width: widthOf(item), x, y });
+  }));
 }
 
 export function cacheFigure(figure) {

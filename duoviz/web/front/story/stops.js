@@ -9,7 +9,8 @@ const [MOST_GUESSES, MOST_NODES, MOST_SEQUENCES, LEAST_SURE, LONGEST_SHORT, TAIL
 
 const hasStatus = (nodes, wanted) => nodes.some(({ status }) => status === wanted);
 export const proposedOf = (nodes) => nodes.filter(({ status }) => status !== "correction");
-export const draftedOf = ({ drafted }) => proposedOf(drafted).map((node) => ({ ...node, status: fateOf("drafted", node) }));
+export const draftedOf = ({ drafted }) => (
+  proposedOf(drafted).map((node) => ({ ...node, status: fateOf("drafted", node, drafted) })));
 const acceptedOf = ({ checked }) => checked.filter(({ status }) => status === "accepted");
 const isHit = ({ verdict }) => verdict.outcome === "hit";
 const tokensOf = (iterations) => iterations.flatMap(({ committed }) => committed);

@@ -24,7 +24,7 @@ export function createMessage({ state }) {
 
 const STATUSES = [
   ["pending", "proposed, not yet checked"], ["accepted", "the large model agrees"], ["rejected", "the large model disagrees"],
-  ["discarded", "checked, but it followed a rejected token or was on an unused branch"],
+  ["discarded", "checked, but it followed a rejected token"],
   ["unchecked", "thrown away before the large model read it"],
   ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];

@@ -6,7 +6,7 @@ import { lookAt, timesOf } from "./moments.js";
 import { createMotion } from "./motion.js";
 import { nodesOf } from "./sentence.js";
 import { sendingOf, wantsNoMotion } from "./player.js";
-import { fateOf, known, MARKS } from "./words.js";
+import { known, MARKS } from "./words.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 
@@ -45,10 +45,9 @@ export function createLooks(drawing) {
       const before = iteration.index === last?.index + 1 && isShown && !wantsNoMotion() ? drawn : [];
       const numberOf = ({ list, index }) => ({ checked: index, rest: last.checked.length + index })[list];
       drawn = items.filter((item) => item.node).map((item) => {
-        const { list, index } = item;
-        const status = fateOf(list, item.node);
+        const { list, index, fate } = item;
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { ...item, group, edge, status, times: times[list][index], look: status, isJudged: true };
+        return { ...item, group, edge, status: fate, times: times[list][index], look: fate, isJudged: true };
       });
       for (const entry of drawn) {
         const from = known(entry.node.was) && before.find((each) => numberOf(each) === entry.node.was);

@@ -34,8 +34,7 @@ export function modelWords({ name, precision }) {
 // How fast the machine was then, as far as the header says.
 const speedWords = ({ one_token: seconds }) => (seconds ? `, ${(1000 * seconds).toFixed(1)} ms a pass of one token` : "");
 
-// Where a recording was made, and how fast that was.
-export const placeWords = (header) => `, on ${devicesWords(header)}${speedWords(header)}`;
+export const placeWords = (header) => `, on ${devicesWords(header)}${dateWords(header.date)}`;
 
 export function modelsWords(header) {
   const [large, small] = [header.target, header.draft ?? {}].map(modelWords);

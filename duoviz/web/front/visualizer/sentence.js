@@ -2,7 +2,7 @@
 
 import { aboutOf } from "./methods.js";
 import { lookAt, timesOf } from "./moments.js";
-import { count, countGuesses, endsAnswer, fixed, known, quote } from "./words.js";
+import { count, countGuesses, endsAnswer, fateOf, fixed, known, quote } from "./words.js";
 
 const LONGEST_END = 48;
 const MORE = 3;
@@ -28,16 +28,17 @@ export function nodesOf({ checked, drafted, committed }) {
 
 // For whoever does not see the tree: each token with what became of it, and what it follows where that is not the one
 // named before it.
-function listWords(nodes) {
-  const fateOf = ({ status }) => (status === "correction" ? "written by the large model" : status);
+function listWords(nodes, fateIn) {
+  const fateWords = (node) => (node.status === "correction" ? "written by the large model" : fateIn(node));
   const beginning = ({ parent }, at) => (
     parent === at - 1 ? "" : ` after ${parent < 0 ? "the text before" : quote(nodes[parent].text)}`);
-  return nodes.map((node, at) => `${quote(node.text)} ${fateOf(node)}${beginning(node, at)}`).join(", ");
+  return nodes.map((node, at) => `${quote(node.text)} ${fateWords(node)}${beginning(node, at)}`).join(", ");
 }
 
-export function treeWords({ index, checked, drafted }) {
-  const lists = [["Checked", checked], ["Guessed meanwhile", drafted]].filter(([, nodes]) => nodes.length);
-  return [`Tree of iteration ${index}`, ...lists.map(([name, nodes]) => `${name}: ${listWords(nodes)}`)].join(". ");
+export function treeWords(iteration, header) {
+  const lists = [["Checked", "checked"], ["Guessed meanwhile", "drafted"]].filter(([, list]) => iteration[list].length);
+  const wordsOf = (list) => listWords(iteration[list], (node) => fateOf(list, node, iteration[list], header));
+  return [`Tree of iteration ${iteration.index}`, ...lists.map(([name, list]) => `${name}: ${wordsOf(list)}`)].join(". ");
 }
 
 function branchesOf(proposals) {

@@ -29,7 +29,7 @@ test("a tree as a list", () => {
   assert.equal(treeWords(iteration),
     `Tree of iteration 4. Checked: "a" accepted, "own" written by the large model, "b" rejected after the text before`);
   assert.equal(treeWords(iterationOf({ index: 5, checked: [], drafted: chain(begun("c"), begun("d")) })),
-    `Tree of iteration 5. Guessed meanwhile: "c" discarded, "d" discarded`);
+    `Tree of iteration 5. Guessed meanwhile: "c" unchecked, "d" unchecked`);
 });
 
 test("the target's token where no guess was checked", () => assertSaid([

@@ -70,7 +70,7 @@ function likelihood(node, nodes) {
   return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
 }
 
-const dataOf = ({ list, index, node }) => ({ "data-list": list, "data-index": index, "data-status": fateOf(list, node) });
+const dataOf = ({ list, index, fate }) => ({ "data-list": list, "data-index": index, "data-status": fate });
 
 function edgePath(item, nodes, right) {
   const name = `dv-edge${item.taken ? " dv-taken" : ""}`;
@@ -82,11 +82,11 @@ function edgePath(item, nodes, right) {
 
 const chanceWords = (share) => (share < 0.005 ? "under 1 %" : percent(share));
 
-function nodeFacts({ list, node }, header) {
+function nodeFacts({ node, fate }, header) {
   const { text, id, q, p, count: seen, status, source, chance } = node;
   const named = `${quote(text)} · id ${id}`;
   if (status === "window") return [named, "window: an unfinished guess, not verified"];
-  const facts = [named, `${FATES[fateOf(list, node)]} (${status}), ${originOf(source, header)}`];
+  const facts = [named, `${FATES[fate]} (${fate}), ${originOf(source, header)}`];
   if (known(chance)) facts.push(`chance ${fixed(chance, 2)}`);
   if (known(q)) facts.push(`draft ${chanceWords(q)}`);
   if (known(seen)) facts.push(`${count(seen, "time")} in the datastore`);
@@ -101,7 +101,7 @@ export function nodeGroup(item, header) {
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
-  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[fateOf(item.list, node)] ?? ""));
+  group.append(svg("text", { class: "dv-mark", x: item.width - 8, y: 4, "text-anchor": "end" }, MARKS[item.fate] ?? ""));
   return group;
 }
 
@@ -164,7 +164,7 @@ function fitTree(tree, iteration, header, { box, most, least, isWhole }) {
 function drawNodes(drawing, { items }, iteration, { captions, places, width, scale }, header) {
   setAttributes(drawing, {
     viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
-    "aria-label": treeWords(iteration),
+    "aria-label": treeWords(iteration, header),
   });
   const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
   const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
@@ -187,6 +187,9 @@ function createForest({ state, redraw }) {
   const isBeside = () => innerWidth > 900 && box.closest(".dl") !== null;
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
+    for (const item of tree.items.filter(({ node }) => node)) {
+      item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
+    }
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
     const isWhole = isBeside();
     const usual = isPresented() ? PRESENTED_SCALE : LEAST_SCALE / zoomOf(box);

@@ -6,8 +6,16 @@ export const FATES = {
   pending: "not checked yet", accepted: "right", rejected: "wrong", discarded: "thrown away", unchecked: "never checked",
   correction: "large model's own", window: "unfinished",
 };
-// Of what was discarded, only the checked tokens were read by the target.
-export const fateOf = (list, { status }) => (status === "discarded" && ["drafted", "rest"].includes(list) ? "unchecked" : status);
+// By the classical rule a token is tested only if those before it in its place were refused.
+const isClassical = ({ settings } = {}) => settings?.acceptance === "rejection" && settings.temperature > 0;
+// Of what was discarded, the target read only the checked tokens, and compared the sequences' first ones with its own:
+// beside an accepted token they are as wrong as where none was right. nodes: the list's.
+export function fateOf(list, { status, parent }, nodes, header) {
+  if (status !== "discarded") return status;
+  const isCompared = list === "checked" || (list === "drafted" && parent < 0 && !isClassical(header));
+  if (isCompared && nodes.some((other) => other.parent === parent && other.status === "accepted")) return "rejected";
+  return list === "checked" ? status : "unchecked";
+}
 
 // Control and direction characters would move or hide what stands beside them.
 export function visible(text) {

@@ -45,7 +45,15 @@ test("numbers; what is not known is a dash", () => {
 });
 
 test("of what was discarded, what the target read is told from what it never checked", () => {
-  const fates = ["checked", "drafted", "rest"].map((list) => fateOf(list, { status: "discarded" }));
-  assert.deepEqual(fates, ["discarded", "unchecked", "unchecked"]);
-  assert.equal(fateOf("drafted", { status: "rejected" }), "rejected");
+  const nodes = [{ status: "rejected", parent: -1 }, { status: "discarded", parent: 0 }];
+  const fatesIn = (list, all, header) => all.map((node) => fateOf(list, node, all, header));
+  const fates = ["checked", "drafted", "rest"].map((list) => fatesIn(list, nodes));
+  assert.deepEqual(fates, [["rejected", "discarded"], ["rejected", "unchecked"], ["rejected", "unchecked"]]);
+  // Beside an accepted token another one for its place is wrong, if it was compared.
+  const [accepted, other] = ["accepted", "discarded"].map((status) => ({ status, parent: -1 }));
+  const beside = [accepted, other, { status: "discarded", parent: 1 }];
+  assert.deepEqual(fatesIn("checked", beside), ["accepted", "rejected", "discarded"]);
+  assert.deepEqual(fatesIn("drafted", beside), ["accepted", "rejected", "unchecked"]);
+  const classical = (temperature) => ({ settings: { acceptance: "rejection", temperature } });
+  assert.deepEqual([0, 0.5].map((temperature) => fatesIn("drafted", beside, classical(temperature))[1]), ["rejected", "unchecked"]);
 });
