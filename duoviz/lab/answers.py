@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from statistics import mean, stdev
 from typing import NamedTuple
@@ -12,6 +12,8 @@ from duoviz.lab.plan import TARGET_ONLY, VANILLA
 from duoviz.lab.rows import Row
 from duoviz.lab.tasks import ALL_TASKS, in_order, task_name, with_all
 
+# From which φ on drafting is worth it.
+GAIN = 1.05
 # Noise is estimated from at least so many questions more than there are tasks.
 FEWEST = 4
 
@@ -69,6 +71,14 @@ def speed_up(rows: Iterable[Row], bases: Iterable[Row]) -> Value | None:
     phi = speed / base
     moves = {each: phi * (effects[each] / speed - base_effects[each] / base) for each in effects}
     return with_noise(phi, moves, mine, digits=2)
+
+
+def faster_of(phis: Mapping[str, float], *, tie: bool = False) -> str:
+    """The method of the higher φ over vanilla, where that is GAIN or more; tie: the two are within noise."""
+    best = max(phis, key=lambda method: phis[method])
+    if phis[best] < GAIN:
+        return "neither"
+    return "no difference" if tie else best
 
 
 def paired(rows: Iterable[Row], bases: Iterable[Row]) -> list[tuple[Row, Row]]:

@@ -1,16 +1,15 @@
 """The sentences that the numbers support, and no more: who is faster is decided by `speed_up` alone."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from duoviz.lab import answers
-from duoviz.lab.answers import FEWEST, Value, by_lane, rows_of, speed_up, tasks_of
+from duoviz.lab.answers import FEWEST, Value, by_lane, faster_of, rows_of, speed_up, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
-from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, label_of, table_lanes
+from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
 from duoviz.lab.prediction import Predictions, ratio_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tables import confusion
+from duoviz.lab.tables import asked, confusion
 from duoviz.lab.tasks import task_name
 
 TOO_FEW = (
@@ -173,18 +172,32 @@ def about_paying(results: Results) -> list[str]:
     ]
 
 
+def about_ways(results: Results) -> list[str]:
+    """What it changes that a draft works beside the target, and not in turn with it, all else being the same."""
+    in_turn, beside = (rows_of(results.rows, VARIANTS[f"DuoTree, {way}"].name) for way in ("sequential", "parallel"))
+    if not (apart := speed_up(in_turn, beside)):
+        return []
+    told = in_words(apart, "drafting in parallel on the same processors")
+    return [f"In these results, DuoTree drafting in turn is {told}, n = {apart.n}."]
+
+
+def duo_or_sps(results: Results) -> str:
+    """See `faster_of`; "" where not both were measured."""
+    duo, sps, base = (rows_of(results.rows, lane) for lane in (DUO, SPS, VANILLA))
+    phis = {label_of(lane): phi.value for lane, rows in ((DUO, duo), (SPS, sps)) if (phi := speed_up(rows, base))}
+    apart = speed_up(duo, sps)
+    return faster_of(phis, tie=apart.verdict in ("tie", "too few")) if apart and len(phis) > 1 else ""
+
+
 def about_noise(results: Results) -> list[str]:
     """What ± holds and what it leaves out; nothing where the questions are too few for it."""
     tasks = {row["question_id"]: row["task"] for row in results.rows}
-    each, repeats = sorted(Counter(tasks.values()).values()), results.plan["repeats"]
-    if len(tasks) - len(each) < FEWEST:
+    if len(tasks) - len({*tasks.values()}) < FEWEST:
         return []
-    per_task = f"{each[0]} a task" if each[0] == each[-1] else f"{each[0]} to {each[-1]} a task"
-    times = "once" if repeats == 1 else f"{repeats} times"
     return [
-        f"The ± after a φ, a percentage or an average is two standard errors over {len(tasks)} questions, {per_task}, "
-        f"each asked {times} in one run: it says how far other questions would move the figure, and not what another "
-        "run on this machine would change."
+        f"The ± after a φ, a percentage or an average is two standard errors over {len(tasks)} questions, "
+        f"{asked(results)}: it says how far other questions would move the figure, and not what another run on "
+        "this machine would change."
     ]
 
 
@@ -192,7 +205,7 @@ def about_turns(results: Results) -> list[str]:
     """Of the tasks whose questions have more than one turn, that all are asked."""
     turns = {row["task"]: len(row["measured"]) for row in results.rows}
     return [
-        f"{task_name(task)}'s questions have {turns[task]} turns, and all were asked."
+        f"{task_name(task)} questions have {turns[task]} turns, and all were asked."
         for task in tasks_of(results.rows)
         if turns[task] > 1
     ]

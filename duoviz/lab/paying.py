@@ -7,15 +7,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from duoviz.lab import prediction
-from duoviz.lab.answers import Value, acceptance, rows_of, speeds, tasks_of
+from duoviz.lab.answers import GAIN, Value, acceptance, rows_of, speeds, tasks_of
 from duoviz.lab.figures import GREY, Figure, styled
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.prediction import ALPHAS, RATIOS, Ways
 from duoviz.lab.results import Results
 from duoviz.lab.tasks import ALL_TASKS, with_all
 
-# Of φ: where the line is drawn. At 1 itself DuoDecoding is wherever it keeps no more than first tokens.
-GAIN = 1.05
 # Of the map, by φ: each colour's red, green and blue, and how opaque it is. The more is gained or lost, the more it
 # stands out from a light page and from a dark one.
 COLOURS = [(0, (196, 87, 27), 1), (1, (196, 87, 27), 0), (1, (14, 143, 184), 0), (3, (14, 143, 184), 1)]
@@ -122,11 +120,15 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     """Where DuoDecoding beats SpS in a line (`alpha`) of the maps, and where this machine stands; rows: of ROWS."""
     phis = {side.lane: side.phi[rows][alpha] for side in compared}
     better = RATIOS[phis[DUO] > phis[SPS]]
-    where = f"up to {better[-1]:.1f} draft steps per target pass" if len(better) else "nowhere"
+    expected = (
+        f"DuoDecoding to be faster than SpS up to {better[-1]:.1f} draft steps per target pass"
+        if len(better)
+        else "SpS to be at least as fast as DuoDecoding at every number of draft steps per target pass"
+    )
     in_turn, beside = (f"{side.ratio:.1f}" for side in compared if side.lane in (SPS, DUO))
     return (
-        f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects DuoDecoding to be faster than SpS "
-        f"{where}. Measured here: {in_turn} draft steps where both take turns, {beside} on DuoDecoding's processors."
+        f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects {expected}. "
+        f"Measured here: {in_turn} draft steps where both take turns, {beside} on DuoDecoding's processors."
     )
 
 

@@ -1,6 +1,7 @@
 """Results as one self-contained page, as files (CSV for tables, HTML for figures), and for the Lab's tab."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from duoviz.lab.prediction import predictions_of
 from duoviz.lab.results import Results
 from duoviz.lab.tables import Cell, Table
 from duoviz.lab.thumbnail import thumbnail
-from duoviz.models.sizes import sizes_in_words
+from duoviz.models.sizes import FEWER_BITS, models_in_words
 from duoviz.trace.exports import csv_text
 
 HERE = Path(__file__).parent
@@ -159,38 +160,43 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
     )
 
 
-def about(results: Results) -> tuple[str, str, str, str]:
-    """How DuoDecoding stands, what was measured where, how fast the machine was, and whether that is too little."""
+def about(results: Results) -> tuple[str, str, str, str, str]:
+    """How DuoDecoding stands, with which models, what was measured where, how fast the machine was, and whether that is
+    too little."""
     environment, plan = results.environment, results.plan
-    devices, precision = environment["devices"], environment["precision"]
+    precision, named = environment["precision"], environment["models"]
     times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
     # A run that was stopped has asked fewer than its plan.
     count = len({row["question_id"] for row in results.rows})
     asked = "one question," if count == 1 else f"{count} questions, each"
     # In UTC, to the minute; but another machine's file may hold anything.
     begun = str(environment["date"])[:16].replace("T", " at ")
-    lanes = len({row["model_id"] for row in results.rows})
-    some = "" if len(results.rows) == lanes * count * plan["repeats"] else ", of which some answered fewer questions"
+    # How many methods gave how many answers.
+    shares = Counter(Counter(row["model_id"] for row in results.rows).values())
+    product = " + ".join(f"{lanes} × {answers}" for answers, lanes in sorted(shares.items(), reverse=True))
     text = (
-        f"{environment['models']['target']} in {precision['target']} on {devices['target']}, draft "
-        f"{environment['models']['draft']}; greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
-        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers by {lanes} methods and variants{some}."
+        f"On {environment['devices']['target']}: greedy, at most {plan['max_new_tokens']} new tokens, {asked} "
+        f"{times}. Started on {begun} UTC. {len(results.rows):,} answers: {product} (methods and variants × answers of "
+        "each); vanilla's own are what the others are compared with."
     )
-    text = " ".join([text, *findings.about_turns(results), *sizes_in_words(environment)])
-    speed = about_speed(results.rows, environment["models"]["target"]) + about_steps(results.rows, environment)
+    text = " ".join([text, *findings.about_turns(results)])
+    speed = about_speed(results.rows, named["target"]) + about_steps(results.rows, environment)
+    models = models_in_words(named["target"], named["draft"], precision, environment["versions"].get("duoviz"))
     if environment.get("cpu") and precision["target"] == "float32":
-        speed += " A target in int8 would read fewer bytes in a pass: the draft should gain less (not measured)."
+        models += f" {FEWER_BITS}"
     speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
-        return "", text, speed.strip(), TOO_FEW
+        return "", models, text, speed.strip(), TOO_FEW
     stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))
-    return " ".join([*stands, *findings.same_text(results)]), text, speed.strip(), ""
+    return " ".join([*stands, *findings.same_text(results)]), models, text, speed.strip(), ""
 
 
 def first_view(results: Results) -> dict:
     """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
     overview = {
-        "pays": paying.map_data(results) | {"why": findings.about_paying(results)},
+        "pays": paying.map_data(results)
+        | {"why": findings.about_paying(results), "ways": findings.about_ways(results)}
+        | {"faster": findings.duo_or_sps(results)},
         "speeds": tables.speed_bars(results) | {"fastest": findings.about_table_1(results)[:1]},
     }
     return {"about": part_html("about", *about(results)), "overview": overview}

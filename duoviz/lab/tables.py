@@ -3,13 +3,24 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import answers, machine, paper
 from duoviz.lab.answers import Value, by_lane, rows_of, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
-from duoviz.lab.plan import DUO, FOUR_TASKS, VANILLA, label_of, lane_labels, look_of, table_1_lanes, table_lanes
+from duoviz.lab.plan import (
+    DUO,
+    FOUR_TASKS,
+    ONE_SEQUENCE,
+    VANILLA,
+    label_of,
+    lane_labels,
+    look_of,
+    table_1_lanes,
+    table_lanes,
+)
 from duoviz.lab.prediction import Predictions, ratio_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import BEYOND, Row
@@ -26,6 +37,8 @@ PREDICTED = (
     ("one iteration predicted, ms", 1e3, 1),
 )
 VERDICTS = ("equal", "tie", "defect", "not checked", "failed")
+# Of what results hold, where its name does not say enough.
+HEADINGS = {"cores": "Cores in DuoDecoding, by number", "threads": "Number of cores at work"}
 AVERAGE, PHI = "Average, tokens/s", "φ over vanilla"
 # Of the column with φ over vanilla on the target's cores.
 TARGETS_CORES = (
@@ -81,8 +94,7 @@ def table_1(results: Results) -> list[Table]:
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
         "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
         "draw of questions would move it so far. A task's ± is the standard deviation over its answers, n their "
-        "number. PLD, REST and Lookahead have their default settings, not ones tuned to this pair. Vanilla runs on "
-        f"the cores where it is faster at the time. {TARGETS_CORES}",
+        f"number. {like_the_papers(results)} Vanilla runs on the cores where it is faster at the time. {TARGETS_CORES}",
     )
     columns = [*in_tokens(TASKS), AVERAGE, PHI]
     return [own] + [
@@ -91,9 +103,27 @@ def table_1(results: Results) -> list[Table]:
     ]
 
 
+def asked(results: Results) -> str:
+    """How many questions a task has, and how often each was asked."""
+    tasks = {row["question_id"]: row["task"] for row in results.rows}
+    counts = Counter(tasks.values()).values()
+    fewest, most = min(counts, default=0), max(counts, default=0)
+    times = "once" if results.plan["repeats"] == 1 else f"{results.plan['repeats']} times"
+    return f"{fewest if fewest == most else f'{fewest} to {most}'} a task, each asked {times} in one run"
+
+
+def like_the_papers(results: Results) -> str:
+    """How far what was measured is comparable with the paper's values."""
+    own = "our own questions of the paper's seven kinds" if results.plan["source"] == "own" else "questions of a file"
+    return (
+        f"Measured here: {own}, {asked(results)}. PLD, REST and Lookahead have default settings, not ones tuned to "
+        "this pair."
+    )
+
+
 def speed_bars(results: Results) -> dict:
     """Table 1 as speed-ups over vanilla, as plain data: for each lane, by task, what was measured and the paper's
-    values; base: vanilla's tokens per second, by task.
+    values; base: vanilla's tokens per second, by task; asked: see `like_the_papers`.
     """
     found = answers.speeds(results.rows, table_lanes())
     base = found.pop(VANILLA).tps if VANILLA in found else {}
@@ -117,6 +147,7 @@ def speed_bars(results: Results) -> dict:
         "papers": list(paper.TABLE_1),
         "base": {name: value.value for name, value in base.items() if value},
         "lines": lines,
+        "asked": like_the_papers(results),
     }
 
 
@@ -133,7 +164,9 @@ def of_papers(
 ) -> Table:
     """A table of the paper's own values, by lane."""
     lines = [(label(lane), [f"{value:.2f}" for value in line]) for lane, line in values.items()]
-    return Table(f"paper-{name}", f"The paper's {title}", head, list(columns), lines, papers=True)
+    # The paper asked MT-Bench's own questions.
+    columns = [column.replace("-like", "") for column in columns]
+    return Table(f"paper-{name}", f"The paper's {title}", head, columns, lines, papers=True)
 
 
 def sequences_of(lane: str) -> str:
@@ -185,10 +218,22 @@ def table_3(results: Results) -> list[Table]:
         [*columns, "γ used, draft steps", "draft steps made"],
         [(budget_of(lane), cells) for lane, cells in lines.items()],
         "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
-        "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too.",
+        "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too."
+        + steps_in_words(results),
     )
     papers = in_tokens(FOUR_TASKS)
     return [own, of_papers("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, papers, label=budget_of)]
+
+
+def steps_in_words(results: Results) -> str:
+    """Why an offset moves γ by more than itself: what a pass and a draft step took with the smallest and with none."""
+    parts = []
+    for lane, rows in by_lane(results.rows, (next(iter(paper.TABLE_3)), ONE_SEQUENCE)).items():
+        used = [each for each in answers.iterations(rows, "target", "draft", "draft_steps", later=True) if each[-1]]
+        if used:
+            target, draft = (1e3 * median(times) for times in ([each[0] for each in used], [d / n for _, d, n in used]))
+            parts.append(f"{target:.1f} ms over {draft:.2f} ms with {budget_of(lane)}")
+    return f" It also changes what γ is measured from, a pass over a draft step: {', '.join(parts)}." if parts else ""
 
 
 def confusion(rows: Sequence[Row]) -> list[list[int]]:
@@ -277,13 +322,22 @@ def environments(several: Sequence[Results]) -> Table:
     ):
         for name in names:
             values = [in_words(getattr(results, part).get(name)) for results in several]
-            lines.append((name.replace("_", " ").capitalize(), values))
+            lines.append((HEADINGS.get(name, name.replace("_", " ").capitalize()), values))
     passes = [machine.pass_in_words(machine.passes(results.rows)) for results in several]
     lines.append(("Vanilla's forward pass of one token", passes))
     for name, where in ((TOGETHER, "on DuoDecoding's processors"), (IN_TURN, "where both take turns")):
         costs = [machine.cost_models(results.environment)[name] for results in several]
         lines.append((f"The cost model's times {where}", list(map(cost_in_words, costs))))
-    return Table("environment", "Where this was measured", "", [results.name for results in several], lines, words=True)
+    return Table(
+        "environment",
+        "Where this was measured",
+        "",
+        [results.name for results in several],
+        lines,
+        "Results hold how many cores worked, but not the processor's model and clock: how fast it was, the measured "
+        "times at the end tell.",
+        words=True,
+    )
 
 
 def cost_in_words(costs: CostModel) -> str:

@@ -19,7 +19,7 @@ PROMPTS = ASSETS / "prompts"
 
 # Each task's name in tables, in the order of the paper's Table 1.
 TASKS = {
-    "mt_bench": "MT-Bench",
+    "mt_bench": "MT-Bench-like",
     "translation": "Translation",
     "summarization": "Summarization",
     "qa": "Question answering",

@@ -8,7 +8,8 @@ from duoviz.folders import ASSETS
 from duoviz.models.embedded import TARGET_LABEL
 
 DRAFT = ASSETS / "draft"
-OUR_DRAFT = "duoviz draft"
+OUR_DRAFT, TARGET = "duoviz draft", "SmolLM2-135M-Instruct"
+FEWER_BITS = "A target in fewer bits makes vanilla faster and drafting gain less (not measured)."
 # Of the target, which is fetched when it is first needed.
 PARAMETERS, LAYERS = 134_515_008, 30
 
@@ -27,24 +28,23 @@ def draft_size() -> str:
     while part:
         tokens, part = tokens + part["recipe"]["tokens"], part.get("before")
     return (
-        f"{numbers / 1e6:.0f} million parameters in {config['num_hidden_layers']} layers, distilled from the target "
-        f"on {tokens / 1e6:.0f} million tokens of the target's own text"
+        f"{numbers / 1e6:.0f} million parameters in {config['num_hidden_layers']} layers, distilled on "
+        f"{tokens / 1e6:.0f} million tokens of the target's text"
     )
 
 
 def pair_in_words() -> str:
     """Both models of the embedded pair."""
-    return (
-        f"The target is SmolLM2-135M-Instruct, in float32 (converted from 4-bit weights): {target_size()}. "
-        f"The draft is ours, in int8: {draft_size()}."
-    )
+    return models_in_words(TARGET_LABEL, OUR_DRAFT, {"target": "float32", "draft": "int8"}, __version__)
 
 
-def sizes_in_words(environment: dict) -> list[str]:
-    """Of results the embedded models' sizes; of another version's draft is known only that it is another one."""
-    models, version = environment["models"], environment["versions"].get("duoviz")
-    said = [f"The target has {target_size()}."] if models["target"] == TARGET_LABEL else []
-    if models["draft"].startswith(OUR_DRAFT):
-        draft = f"has {draft_size()}" if version == __version__ else f"is that of duoviz {version}"
-        said.append(f"The draft {draft}.")
-    return said
+def models_in_words(target: str, draft: str, precision: dict[str, str], version: str | None) -> str:
+    """Both models by their labels, with sizes where they are the embedded ones; of another version's draft is known
+    only that it is another one."""
+    if target == TARGET_LABEL:
+        target, stored, size = TARGET, " (stored in 4 bits)", f", {target_size()}"
+    else:
+        stored = size = ""
+    if draft.startswith(OUR_DRAFT):
+        draft = f"ours, {draft_size()}" if version == __version__ else f"that of duoviz {version}"
+    return f"Target: {target} in {precision['target']}{stored}{size}. Draft: {draft}, in {precision['draft']}."

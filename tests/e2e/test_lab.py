@@ -41,7 +41,7 @@ def open_part(page, name):
 def choose_little(page):
     press(page, "Measure on this machine")
     for group, names in {
-        "lab-tasks": ("MT-Bench", "Translation", "Summarization", "Math", "Retrieval", "Code"),
+        "lab-tasks": ("MT-Bench-like", "Translation", "Summarization", "Math", "Retrieval", "Code"),
         "lab-methods": ("PLD", "REST", "Lookahead"),
     }.items():
         for name in names:
@@ -142,7 +142,7 @@ def check_presented(page):
 
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site, tmp_path, monkeypatch):
     file = Path(shutil.copy(FOLDER.parent / "results" / "two-cores.zip", tmp_path / "recorded"))
-    beside = [("in the paper", target, "–", "2.61", "1.80") for target in ("one", "other")]
+    beside = [("in the paper", target, "–", "2.61", "1.80", "DuoDecoding") for target in ("one", "other")]
     monkeypatch.setattr(results, "measured", lambda: beside)
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
@@ -181,6 +181,8 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     assert bars == [f"{value:.2f}" for value in values if value is not None]
     for row, cells in zip(page.locator(".ll-hardware tbody tr").all(), beside, strict=True):
         expect(row.locator("td")).to_have_text(cells)
+    expect(page.locator(".ll-ways-told")).to_have_text(pays["ways"])
+    expect(page.locator(".ll-speeds .ll-note")).to_contain_text(speeds["asked"])
     for part in (".ll-pays", ".ll-speeds"):
         box = page.locator(part).bounding_box()
         assert box["x"] + box["width"] <= 1280 and box["y"] + box["height"] <= 800, (part, box)

@@ -53,5 +53,5 @@ def row(lane, question=1, *, task="code", tokens=100, seconds=10.0, method=None,
 
 
 def results(*rows, **others):
-    plan = {"quick": False, "max_new_tokens": 128, "questions": 2, "repeats": 1}
+    plan = {"quick": False, "max_new_tokens": 128, "questions": 2, "repeats": 1, "source": "own"}
     return Results("made", ENVIRONMENT, plan, list(rows), **others)

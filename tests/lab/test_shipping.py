@@ -17,7 +17,7 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.decoding.costs import CONTEXTS
 from duoviz.lab import findings, shipping
-from duoviz.lab.answers import rows_of, speeds
+from duoviz.lab.answers import rows_of, speed_up, speeds
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, DUOTREE, SPS, VANILLA, label_of
 from duoviz.lab.report import first_view, sections
@@ -111,7 +111,16 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
     for rows, told in pays["beyond"].items():
         sps, duo = (pays["panels"][place][rows][pays["start"]["alpha"]] for place in (0, 1))
         last = max((at for at in range(len(sps)) if float(duo[at]) > float(sps[at])), default=None)
-        assert ("nowhere" if last is None else f"up to {float(pays['ratios'][last]):.1f} draft steps") in told
+        none = "SpS to be at least as fast as DuoDecoding at every number of draft steps"
+        assert (none if last is None else f"up to {float(pays['ratios'][last]):.1f} draft steps") in told
+    duo, sps = (phi.value for phi in (measured[1], measured[0]))
+    between = speed_up(rows_of(results.rows, DUO), rows_of(results.rows, SPS))
+    verdict = "neither" if max(duo, sps) < 1.05 else "no difference" if between.verdict == "tie" else None
+    assert pays["faster"] == (verdict or ("DuoDecoding" if duo > sps else "SpS"))
+    ways = speed_up(*(rows_of(results.rows, f"{DUOTREE}-{way}") for way in ("in-turn", "beside")))
+    assert len(pays["ways"]) == bool(ways) and (
+        not ways or f"{100 * abs(ways.value - 1):.0f} %" in pays["ways"][0] and f"n = {ways.n}." in pays["ways"][0]
+    )
     for view in views:
         # Of DuoTree's play the tests play little.
         assert view["overview"]["pays"]["panels"].pop()["method"] == "DuoTree"
@@ -127,9 +136,20 @@ def test_what_was_asked_and_of_which_models_is_told_as_the_answers_have_it(file)
     assert f"two standard errors over {len(rows)} questions, {each} a task, each asked once in one run" in told
     assert results.plan["repeats"] == 1 and {row["repeat"] for row in results.rows} == {0}
     assert {len(row["choices"][0]["turns"]) for row in rows if row["task"] == "mt_bench"} == {2}
-    assert "MT-Bench's questions have 2 turns, and all were asked." in told and told.count(" turns, and all") == 1
+    assert "MT-Bench-like questions have 2 turns, and all were asked." in told and told.count(" turns, and all") == 1
+    assert f"seven kinds, {each} a task, each asked once" in kept_view(file)["first"]["overview"]["speeds"]["asked"]
+    # Of each method so many answers; those that are compared are all but vanilla's.
+    (product,) = re.findall(r"answers: ([\d× +]+) \(", told)
+    counts = Counter(Counter(row["model_id"] for row in results.rows).values())
+    assert {tuple(map(int, each.split(" × "))) for each in product.split(" + ")} == {
+        (n, of) for of, n in counts.items()
+    }
+    # With which models stands before what is folded.
+    first = told.partition("<details>")[0]
+    assert f"in {results.environment['precision']['target']}" in first and "in int8" in first
     is_ours = results.environment["versions"]["duoviz"] == __version__
-    assert (draft_size() in told) == is_ours and (target_size() in told) == ("at SmolLM2" not in told)
+    assert (draft_size() in first) == is_ours and (target_size() in first) == ("at SmolLM2" not in first)
+    assert told.count("million parameters in") == first.count("million parameters in")
 
 
 def test_the_docs_quote_the_results_that_come_along():

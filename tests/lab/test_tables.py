@@ -9,7 +9,7 @@ import pytest
 
 from duoviz.decoding import METHODS
 from duoviz.lab import findings, paper, tables
-from duoviz.lab.answers import Value, rows_of, speed_up
+from duoviz.lab.answers import Value, faster_of, rows_of, speed_up
 from duoviz.lab.figures import figure_4
 from duoviz.lab.plan import DUO, LOOKS, ONE_SEQUENCE, OTHER, SPS, TARGET_ONLY, VANILLA, label_of, look_of
 from duoviz.lab.report import shown, table_lines
@@ -52,6 +52,8 @@ def test_a_difference_counts_only_beyond_two_standard_errors():
     assert sure.value == pytest.approx(80 / 72.4)
     assert sure.spread == pytest.approx(2 * sure.value * math.sqrt(8 / 7 * 8 * 0.05**2) / 72.4)
     assert findings.in_words(sure, "it") == "10 % faster than it (± 0 %)"
+    pairs = [({"a": 1.04, "b": 0.9}, False), ({"a": 1.2, "b": 1.3}, False), ({"a": 1.2, "b": 1.3}, True)]
+    assert [faster_of(phis, tie=tie) for phis, tie in pairs] == ["neither", "b", "no difference"]
     assert findings.in_words(unsure, "it").startswith("within noise of it (−3 % ± ")
     assert findings.in_words(speed_up(faster[:4], base), "it") == "not comparable with it yet (too few answers)"
 

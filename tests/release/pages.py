@@ -11,12 +11,11 @@ from duoviz.lab.answers import Value, speeds, tasks_of, tokens, ttft
 from duoviz.lab.findings import TOO_FEW, about_checks, about_noise, about_table_1, about_turns
 from duoviz.lab.plan import VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import works_beside
-from duoviz.lab.report import TEMPLATES
+from duoviz.lab.report import TEMPLATES, about
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tables import TARGETS_CORES
+from duoviz.lab.tables import TARGETS_CORES, like_the_papers
 from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, task_name
-from duoviz.models.sizes import sizes_in_words
 
 BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->", "<!-- end of speeds -->"
 # The picture, and the page of all tables, from the README's folder.
@@ -60,7 +59,7 @@ def results_page(results: Results) -> str:
         lines=speed_lines(results, table_1_lanes()),
         checks=about_checks(results),
         targets_cores=TARGETS_CORES,
-        about=[*sizes_in_words(results.environment), *about_turns(results), *about_noise(results)],
+        about=[about(results)[1], like_the_papers(results), *about_turns(results), *about_noise(results)],
         by_task=[
             [label_of(lane), *(in_digits(phis[task], 2) for task in measured_here["tasks"])]
             for lane, phis in by_task.items()

@@ -6,9 +6,11 @@ from pathlib import Path
 import gradio as gr
 
 from duoviz.decoding import METHODS
+from duoviz.lab.answers import faster_of
 from duoviz.lab.paper import TABLE_1
-from duoviz.lab.plan import DUO, SPS
+from duoviz.lab.plan import DUO, SPS, label_of
 from duoviz.models.cores import lends_gpu
+from duoviz.models.sizes import FEWER_BITS
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Visualizer
@@ -76,9 +78,14 @@ MEASURED = {
 }
 
 
-def measured() -> list[tuple[str, str, str, str, str]]:
+IN_PAPER = "in the paper, on a GPU"
+# Of `faster_of`, in a sentence.
+ANSWERS = {"neither": "neither is worth it", "no difference": "both are equally fast within noise"}
+
+
+def measured() -> list[tuple[str, str, str, str, str, str]]:
     """Where each of the results that come along was measured, the target, how many draft steps take as long as its
-    pass, and φ of DuoDecoding and of SpS; then the paper's. Empty without results.
+    pass, φ of DuoDecoding and of SpS, and which of both is faster; then the paper's. Empty without results.
     """
     rows = []
     for name, (where, target) in MEASURED.items():
@@ -86,20 +93,29 @@ def measured() -> list[tuple[str, str, str, str, str]]:
         if view and {"DuoDecoding", "SpS"} <= found.keys():
             pays = view["overview"]["pays"]
             phis = [in_words(found[method]) for method in ("DuoDecoding", "SpS")]
-            rows.append((where, target, f"{pays['start']['steps']:.1f}", *phis))
+            rows.append((where, target, f"{pays['start']['steps']:.1f}", *phis, pays["faster"]))
     for target, lanes in TABLE_1.items() if rows else ():
-        rows.append(("in the paper, on a GPU", target, "–", *(f"{lanes[lane][-1]:.2f}" for lane in (DUO, SPS))))
+        phis = {label_of(lane): lanes[lane][-1] for lane in (DUO, SPS)}
+        shown = (f"{phi:.2f}" for phi in phis.values())
+        rows.append((IN_PAPER, target, "–", *shown, faster_of(phis)))
     return rows
 
 
 def worth_it() -> str:
-    """On which hardware drafting was measured to pay, and where taking turns is faster; "" without results."""
-    if not (rows := measured()) or not (view := first_view_of("two-cores")):
+    """Which method is worth it on two cores, on a GPU with a small target, and in the paper; "" without results."""
+    told = {name: where for name, (where, _) in MEASURED.items()}
+    shown = {told["two-cores"]: "", told["with-an-H100"]: " with a small target", IN_PAPER: " with a 7B target"}
+    said = [
+        f"{where[0].upper()}{where[1:]}{shown[where]} ({target}): {ANSWERS.get(faster, f'{faster} is faster')}, "
+        f"φ {duo} with DuoDecoding and {in_turn} with SpS{', not measured by us' * (where == IN_PAPER)}."
+        for where, target, _, duo, in_turn, faster in measured()
+        if where in shown
+    ]
+    if not said:
         return ""
-    said = "; ".join(f"{where} ({target}) {duo} and {in_turn}" for where, target, _, duo, in_turn in rows)
     return (
-        "**Is it worth implementing?** Speed-up φ over the large model alone, of DuoDecoding and of taking turns "
-        f"(SpS): {said}. {view['overview']['pays']['beyond']['free']} The *Lab* has the map."
+        "**Is it worth implementing?** φ is the speed-up over the large model alone; SpS takes turns on the same "
+        f"cores. {' '.join(said)} Our target is in float32. {FEWER_BITS} The *Lab* has the map."
     )
 
 

@@ -156,7 +156,7 @@ def plan_fields() -> dict[str, Component]:
         fields["pair"] = gr.Dropdown(list(PAIRS), value=first_pair(), label="Models", allow_custom_value=True)
         info = "an existing name resumes that measurement"
         fields["name"] = gr.Textbox(usual_name("quick"), label="Name of the results", info=info, elem_id="lab-name")
-    info = "MT-Bench's questions have two turns, both asked"
+    info = "MT-Bench-like questions have two turns, both asked"
     fields["tasks"] = gr.CheckboxGroup(
         [(label, task) for task, label in TASKS.items()],
         value=list(TASKS),

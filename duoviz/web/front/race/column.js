@@ -25,16 +25,18 @@ function deviceWords({ header }) {
   return `large model on ${cores(header.target)}${header.draft ? `; small model on ${cores(header.draft)}` : ""}`;
 }
 
-// Why the sides' targets have not the same cores; "" where they have, or where the visitor chose.
+// Why the sides have not the same cores; "" where they have, or where the visitor chose.
 export function coresWords(race) {
   const headers = sidesOf(race).map(({ state }) => state.header);
   const at = headers.findIndex((header) => header?.draft && header.draft.device !== header.target.device);
   const isChosen = headers.some((header) => (header?.settings.cores ?? "auto") !== "auto");
-  if (at < 0 || isChosen || new Set(headers.map((header) => header?.target.device)).size < 2) return "";
+  const differ = (of) => new Set(headers.map(of)).size > 1;
+  if (at < 0 || isChosen || !differ((header) => `${header?.target.device}, ${header?.draft?.device}`)) return "";
   const { name } = sidesOf(race)[at];
   const lends = headers[at].target.borrows ? " and lends it to the large one while that waits" : "";
-  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its small model${lends}. `
-    + "“Race on equal cores” adds the large model alone on only the cores that DuoDecoding's has.";
+  const equal = differ((header) => header?.target.device)
+    ? " “Race on equal cores” adds the large model alone on only the cores that DuoDecoding's has." : "";
+  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its small model${lends}.${equal}`;
 }
 
 const WHOLE = new Set(["eos", "length", "context"]);

@@ -212,7 +212,7 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target, each model alone at work. Where the rings start stands what was measured over all tasks; DuoDecoding's is at the ratio on its own processors. An estimate has one α for all texts; it leaves out text lookup and DuoDecoding's further sequences. Where extra tokens cost nothing, no time passes between forward passes.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target, each model alone at work. The rings start at what was measured over all tasks, DuoDecoding's at the ratio on its own processors. An estimate has one α for all texts; it leaves out text lookup. “Extra tokens cost nothing” also leaves out the time between passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];
@@ -240,13 +240,16 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
 const LARGE = "No target of 7 billion parameters has been measured with duoviz on a GPU. To measure one: ";
 const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 --variants --out my-results";
 
-// rows: where, the target, draft steps per target pass, and φ of both.
-function hardwareTable(rows) {
+// rows: where, the target, draft steps per target pass, φ of both, and which is faster; ways: sentences about drafting
+// in turn or in parallel.
+function hardwareTable(rows, ways, gain) {
   const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
   const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware, and in the paper"),
-    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS"])),
+    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"])),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
-  return el("div", {}, table, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND)));
+  const rule = `Faster: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}, “no difference” within noise.`;
+  const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
+  return el("div", {}, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel, and a large target"), ...notes, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND))));
 }
 
 // pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the
@@ -280,5 +283,5 @@ export function createMap({ pays, speeds, elsewhere }, chosen) {
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
     ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE),
-    ...(elsewhere.length ? [hardwareTable(elsewhere)] : []));
+    ...(elsewhere.length ? [hardwareTable(elsewhere, pays.ways, pays.gain)] : []));
 }

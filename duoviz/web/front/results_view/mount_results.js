@@ -30,7 +30,7 @@ export const stripes = (lines) => (
   lines.map(({ colour }, place) => `${colour} ${(100 * place) / lines.length}% ${(100 * (place + 1)) / lines.length}%`).join());
 
 // speeds: as `speed_bars` in duoviz/lab/tables.py gives them; chosen: what the reader chose before, and chooses now.
-function createBars({ tasks, papers, base, lines, fastest }, chosen) {
+function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
   const body = el("tbody");
   const choice = el("select", { class: "ll-select", "aria-label": "Task" }, ...tasks.map((task) => el("option", { value: task }, task)));
   const note = el("p", { class: "ll-note" });
@@ -40,7 +40,7 @@ function createBars({ tasks, papers, base, lines, fastest }, chosen) {
     body.style.setProperty("--one", 1 / longest);
     body.replaceChildren(...lines.map((line) => lineNodes(line, task, papers, longest)));
     const found = task === tasks[0] ? fastest.map((sentence) => `${sentence} `).join("") : "";
-    note.textContent = `${found}φ is the speed-up over vanilla (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU.`;
+    note.textContent = `${found}φ is the speed-up over vanilla (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU. ${asked}`;
   };
   if (tasks.includes(chosen.task)) choice.value = chosen.task;
   choice.addEventListener("change", () => {
