@@ -10,7 +10,7 @@ from duoviz.__main__ import main
 from duoviz.decoding import METHODS
 from duoviz.errors import UserError
 from duoviz.lab.bench import bench
-from duoviz.lab.plan import make_plan
+from duoviz.lab.plan import OTHER, make_plan
 from duoviz.lab.report import report_html, sections
 from duoviz.lab.results import load, opened
 from duoviz.notebook import Run
@@ -71,4 +71,4 @@ def test_the_lab(tmp_path):
     report = report_html(results, sections(results))
     data = json.loads(report.partition('id="data">')[2].partition("</script>")[0])
     drawn = {trace.get("name") for drawing in data["drawings"].values() for trace in drawing["data"]}
-    assert ">Again<" in report and "Again" in drawn and "#123456" in report
+    assert ">Again<" in report and "Again" in drawn and OTHER.colour in report

@@ -218,11 +218,11 @@ def figure_5(results: Results) -> Figure:
 
 
 PARTS = {
-    "prompt": ("the target reads the prompt", "#8a93a3", ""),
+    "prompt": ("the target reads the prompt", TARGET, "."),
     "target": ("only the target works", TARGET, ""),
-    "both": ("both work", "#3d6fd1", "x"),
+    "both": ("both work", TARGET, "x"),
     "draft": ("only the draft works", DRAFT, "/"),
-    "neither": ("neither: lookups, checks, bookkeeping", "#d08a3c", "."),
+    "neither": ("neither: lookups, checks, bookkeeping", GREY, ""),
 }
 
 

@@ -177,21 +177,23 @@ class Look(NamedTuple):
     mark: str
 
 
+# Readable on a light page and on a dark one, and of no hue that the visualizer has for models and guesses: teal, green,
+# purple, red and blue.
 LOOKS = {
-    "vanilla": Look("#8a93a3", "", "circle"),
-    "speculative": Look("#2f7fd6", "/", "diamond"),
-    "prompt_lookup": Look("#c98a1b", "x", "triangle-up"),
-    "rest": Look("#b5532a", "\\", "cross"),
-    "lookahead": Look("#a04a9c", "-", "x"),
-    "duodecoding": Look("#12a594", "", "star"),
-    "duotree": Look("#d6447e", "|", "hexagon"),
+    "vanilla": Look("#8f8f8f", "", "circle"),
+    "speculative": Look("#b08a12", "/", "diamond"),
+    "prompt_lookup": Look("#6b7426", "x", "triangle-up"),
+    "rest": Look("#8c7566", "\\", "cross"),
+    "lookahead": Look("#c47c84", "-", "x"),
+    "duodecoding": Look("#55657f", "", "star"),
+    "duotree": Look("#d6338f", "|", "hexagon"),
 }
-OTHER = Look("#123456", "+", "hexagon2")
+OTHER = Look("#6b6b6b", "+", "hexagon2")
 # Of lanes that are no method of their own: the baseline on fewer cores, and methods with other settings. Their points
 # are marked by their places among all.
-LANE_LOOKS = {TARGET_ONLY: Look("#5b6472", ".", "")}
+LANE_LOOKS = {TARGET_ONLY: LOOKS["vanilla"]._replace(pattern=".")}
 LANE_LOOKS |= {lane.name: LOOKS[lane.method]._replace(pattern=".") for lane in VARIANTS.values()}
-LANE_LOOKS |= {lane.name: Look("#6bc9bd", "", "") for lane in (STATIC | AROUND).values()}
+LANE_LOOKS |= {lane.name: Look("#8494ad", "", "") for lane in (STATIC | AROUND).values()}
 
 
 def look_of(lane: str) -> Look:

@@ -9,6 +9,7 @@ from gradio.themes import Default
 from duoviz import __version__
 from duoviz.decoding import METHODS
 from duoviz.folders import ASSETS
+from duoviz.lab.plan import LOOKS
 from duoviz.models.cores import available_cores, has_gpu
 from duoviz.models.sizes import pair_in_words
 from duoviz.recordings import ENDING, GAME
@@ -65,9 +66,15 @@ THEME = Default(primary_hue="slate", neutral_hue="slate", font=SANS, font_mono=M
     color_accent="*primary_700",
     button_primary_background_fill="*primary_700",
     button_primary_background_fill_hover="*primary_800",
+    button_primary_background_fill_dark="*primary_200",
+    button_primary_background_fill_hover_dark="*primary_50",
+    button_primary_text_color_dark="*primary_900",
 )
 
-CSS = FONT_FACE + style("frame") + style("ask") + style("present")
+METHOD_COLOURS = "".join(
+    f".methods:has([value={name}]:checked) {{ --method: {look.colour}; }}\n" for name, look in LOOKS.items()
+)
+CSS = FONT_FACE + style("frame") + METHOD_COLOURS + style("ask") + style("present")
 # A component's own style sheet would be read again with each of its values, and so all stand in one.
 COMPONENTS = (
     nested("visualizer", "visualizer", "race", "learn")

@@ -30,6 +30,7 @@ function createDetails() {
 }
 
 const CHART_HEIGHT = 44;
+const GAPS = "Where the line has a gap, an iteration has no such number.";
 // [name, its value in an iteration].
 const SERIES = [
   ["written", ({ committed }) => committed.length], ["k", ({ sequences }) => sequences], ["gamma", ({ budget }) => budget],
@@ -59,7 +60,7 @@ function createChart([name, valueIn], { state, choose, redraw }) {
   let width = 0, drawn = "";
   watchSize(drawing, (now) => { width = now; redraw(); });
   return {
-    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, meaning), " ", range), drawing),
+    node: el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term(label, `${meaning} ${GAPS}`), " ", range), drawing),
     draw() {
       const total = state.iterations.length;
       const unit = width / Math.max(1, total);

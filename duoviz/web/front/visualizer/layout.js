@@ -6,11 +6,12 @@ export const COLUMN_GAP = 26;
 
 const [FIRST_LEFT, NEXT_LEFT] = [2, COLUMN_GAP + 2];
 
-// For each column its line and its left edge, with as many on a line as this width allows.
-export function fillLines(widths, most) {
+// For each column its line and its left edge, with as many on a line as this width allows; needs: with the room of
+// a heading.
+export function fillLines(widths, most, needs = widths) {
   let [line, left] = [0, FIRST_LEFT];
-  return widths.map((width) => {
-    if (left > NEXT_LEFT && left + width > most) [line, left] = [line + 1, NEXT_LEFT];
+  return widths.map((width, column) => {
+    if (left > NEXT_LEFT && left + needs[column] > most) [line, left] = [line + 1, NEXT_LEFT];
     const place = { line, left };
     left += width + COLUMN_GAP;
     return place;
@@ -18,8 +19,8 @@ export function fillLines(widths, most) {
 }
 
 const TREE_TOP = 24;
-const LINE_GAP = 10;
 const CAPTION_HEIGHT = 20;
+export const [MEANWHILE, CAPTION_SIGN] = ["guessed meanwhile", 9];
 
 // Pixels at the tree's 13 px monospace; from U+3000 on (and emoji) characters are twice as wide.
 const charWidth = (char) => (char.codePointAt(0) >= 0x3000 ? 14 : 7.85);
@@ -147,19 +148,21 @@ function rowsOn(items, columns) {
 export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) + (node ? 30 : 18);
 
 // Gives each item its place in pixels, on lines of this width and with rows of this height. Returns for each column its
-// left edge and the height of its caption, and how wide and high all is.
+// line, its left edge and the height of its caption, and how wide and high all is.
 export function placeItems({ items, windowRow, split }, most, rowHeight) {
   const widths = [];
   for (const item of items) {
     item.width = widthOf(item);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
-  const columns = fillLines(Array.from(widths, (width) => width ?? 0), most);
+  const all = Array.from(widths, (width) => width ?? 0);
+  const heading = CAPTION_SIGN * MEANWHILE.length;
+  const needs = all.map((width, column) => (column === split ? Math.max(width, heading) : width));
+  const columns = fillLines(all, most, needs);
   const used = rowsOn(items, columns);
-  const captioned = [0, 1, split].map((column) => columns[column]?.line);
   let bottom = 0;
-  const tops = used.map((rows, line) => {
-    const top = bottom + (captioned.includes(line) ? TREE_TOP : LINE_GAP);
+  const tops = used.map((rows) => {
+    const top = bottom + TREE_TOP;
     bottom = top + rowHeight * rows.length;
     return top;
   });
@@ -173,7 +176,8 @@ export function placeItems({ items, windowRow, split }, most, rowHeight) {
   const isLast = (line) => line === used.length - 1;
   const right = Math.max(...items.map(({ x, width, line }) => x + width + (isLast(line) ? 2 : COLUMN_GAP / 2)));
   return {
-    columns: columns.map(({ left, line }) => ({ left, caption: tops[line] - 12 })), lineHeight: LINE_GAP + rowHeight,
+    columns: columns.map(({ left, line }) => ({ left, line, caption: tops[line] - 8 })),
+    lineHeight: TREE_TOP + rowHeight,
     windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4,
     right, height: bottom + below(windowRow) + 4,
   };

@@ -3,7 +3,7 @@
 import { createCandidates } from "./candidates.js";
 import { el, isPresented, section, setAttributes, setText, svg, watchSize, zoomOf } from "./dom.js";
 import { onKeys } from "./keys.js";
-import { COLUMN_GAP, countLabel, edgeLine, placeItems, treeItems } from "./layout.js";
+import { CAPTION_SIGN, COLUMN_GAP, countLabel, edgeLine, MEANWHILE, placeItems, treeItems } from "./layout.js";
 import { createLooks } from "./looks.js";
 import { aboutOf, originOf } from "./methods.js";
 import { candidatesKnown } from "./moments.js";
@@ -51,13 +51,13 @@ function createReach(box) {
 }
 
 // A tree that is wider than its box is drawn smaller, down to the least size, and from then on all of its run; one that
-// is wider still goes on in further lines, and one that is higher is scrolled.
+// is wider still goes on in further lines, or in a narrow box to the right, and one that is higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [ROWS, HALF, CAPTION_SIGN, KEY_SCROLL] = [26, 13, 9, 80];
+const [ROWS, HALF, KEY_SCROLL] = [26, 13, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const [LEAST_SCALE, LESSONS_SCALE, PRESENTED_SCALE, NARROW] = [1.1, 1, 0.95, 480];
+const [LEAST_SCALE, LESSONS_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 480, 1240];
 const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
@@ -105,18 +105,20 @@ export function nodeGroup(item, header) {
   return group;
 }
 
-function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, { split, width }) {
-  const within = (left, text) => Math.max(0, Math.min(left, width - CAPTION_SIGN * text.length));
-  const over = (column, text) => [within(columns[column].left, text), columns[column].caption, text];
-  const captions = [over(0, "verified text")];
+// Over the first column of each kind, on each line.
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
   const alone = parallel ? "checked" : "the large model's own token";
-  if (iteration.checked.length) captions.push(over(1, (proposalsOf(iteration).length && proposedCaption) || alone));
-  const later = "guessed meanwhile";
-  const hasRoom = iteration.drafted.length && columns[split].left + CAPTION_SIGN * later.length <= width;
-  if (iteration.drafted.length) captions.push(over(split, hasRoom ? later : "meanwhile"));
-  // Where both have not room, the second says more.
-  const [[left, top, text], second] = captions;
-  if (second && second[1] === top && second[0] < left + CAPTION_SIGN * text.length) captions.shift();
+  const begins = [[0, "verified text"]];
+  if (iteration.checked.length) begins.push([1, (proposalsOf(iteration).length && proposedCaption) || alone]);
+  if (iteration.drafted.length) begins.push([split, MEANWHILE]);
+  const named = columns.map((place, column) => ({ ...place, text: begins.findLast(([from]) => from <= column)[1] }));
+  const captions = named.filter(({ line, text }, at) => line !== named[at - 1]?.line || text !== named[at - 1].text)
+    // Where two have not room, the second says more.
+    .filter(({ left, line, text }, at, all) => {
+      const next = all[at + 1];
+      return next?.line !== line || left + CAPTION_SIGN * text.length <= next.left;
+    })
+    .map(({ left, caption, text }) => [left, caption, text]);
   if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the large model looks for new guesses here; none is verified"]);
   return captions;
 }
@@ -146,18 +148,19 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
 }
 
 // most, least: the scales between which it is fitted into the box; isWhole: also into its height. What would be folded
-// below many rows, out of sight, goes on to the right.
+// below many rows, out of sight, or in a narrow box into many lines, goes on to the right.
 function fitTree(tree, iteration, header, { box, most, least, isWhole }) {
   const folded = (room) => placeItems(tree, room, ROWS);
   const fit = isWhole ? most : Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP));
   let scale = Math.max(Math.min(least, most), fit);
   const heightAt = (now) => now * folded(box.width / now - COLUMN_GAP / 2).height;
   while (isWhole && scale > least && heightAt(scale) > box.height) scale *= 0.98;
-  const isHigh = box.width > NARROW && scale * (tree.rows + 1) * ROWS > box.height;
-  const room = tree.windowRow === null && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
+  const isHigh = scale * (tree.rows + 1) * ROWS > box.height;
+  const room = tree.windowRow === null && box.width > NARROW && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
   const places = folded(room);
-  const width = Math.max(places.right, box.width / scale);
-  const captions = treeCaptions(iteration, aboutOf(header), places, { split: tree.split, width });
+  const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
+  const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
+  const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
   return { places, captions, width, scale };
 }
 
@@ -192,8 +195,10 @@ function createForest({ state, redraw }) {
     }
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
     const isWhole = isBeside();
-    const usual = isPresented() ? PRESENTED_SCALE : LEAST_SCALE / zoomOf(box);
-    const readable = isWhole ? LESSONS_SCALE / zoomOf(box) : usual;
+    // Presented, it grows with what is around it.
+    const zoom = isPresented() ? 1 : zoomOf(box);
+    const usual = LEAST_SCALE * Math.max(1 / zoom, size.width / USUAL_WIDTH);
+    const readable = isWhole ? LESSONS_SCALE / zoom : usual;
     const limits = { box: size, most: least, least: readable, isWhole };
     const fitted = fitTree(tree, iteration, state.header, limits);
     least = fitted.scale;
