@@ -63,7 +63,7 @@ function nodeGroup({ x, y, width, label, node }) {
 // The largest that this place has room for.
 function fitted(tree, { width, height, lines = MOST_LINES }) {
   for (let scale = ENOUGH; ; scale *= 0.98) {
-    const places = placeItems(tree, width / scale, ROWS);
+    const places = placeItems(tree, width / scale, ROWS, { isHeaded: false });
     const fit = Math.min(LARGEST, width / places.right, height / (places.height - CAPTION));
     if (fit >= scale && tree.items.every(({ line }) => line < lines)) return { places, scale: fit };
   }

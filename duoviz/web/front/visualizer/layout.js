@@ -20,6 +20,7 @@ export function fillLines(widths, most, needs = widths) {
 
 const TREE_TOP = 24;
 const CAPTION_HEIGHT = 20;
+const LINE_GAP = 10;
 export const [MEANWHILE, CAPTION_SIGN] = ["guessed meanwhile", 9];
 
 // Pixels at the tree's 13 px monospace; from U+3000 on (and emoji) characters are twice as wide.
@@ -148,21 +149,21 @@ function rowsOn(items, columns) {
 export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) + (node ? 30 : 18);
 
 // Gives each item its place in pixels, on lines of this width and with rows of this height. Returns for each column its
-// line, its left edge and the height of its caption, and how wide and high all is.
-export function placeItems({ items, windowRow, split }, most, rowHeight) {
+// line, its left edge and the height of its caption, and how wide and high all is. isHeaded: each line has captions.
+export function placeItems({ items, windowRow, split }, most, rowHeight, { isHeaded = true } = {}) {
   const widths = [];
   for (const item of items) {
     item.width = widthOf(item);
     widths[item.column] = Math.max(widths[item.column] ?? 0, item.width);
   }
   const all = Array.from(widths, (width) => width ?? 0);
-  const heading = CAPTION_SIGN * MEANWHILE.length;
+  const [gap, heading] = isHeaded ? [TREE_TOP, CAPTION_SIGN * MEANWHILE.length] : [LINE_GAP, 0];
   const needs = all.map((width, column) => (column === split ? Math.max(width, heading) : width));
   const columns = fillLines(all, most, needs);
   const used = rowsOn(items, columns);
   let bottom = 0;
-  const tops = used.map((rows) => {
-    const top = bottom + TREE_TOP;
+  const tops = used.map((rows, line) => {
+    const top = bottom + (line ? gap : TREE_TOP);
     bottom = top + rowHeight * rows.length;
     return top;
   });
@@ -177,7 +178,7 @@ export function placeItems({ items, windowRow, split }, most, rowHeight) {
   const right = Math.max(...items.map(({ x, width, line }) => x + width + (isLast(line) ? 2 : COLUMN_GAP / 2)));
   return {
     columns: columns.map(({ left, line }) => ({ left, line, caption: tops[line] - 8 })),
-    lineHeight: TREE_TOP + rowHeight,
+    lineHeight: gap + rowHeight,
     windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4,
     right, height: bottom + below(windowRow) + 4,
   };
