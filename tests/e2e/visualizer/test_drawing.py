@@ -64,8 +64,7 @@ def check_tree(drawn, iteration):
         # What its letters become words.test.js tells.
         letters = node["label"].replace("␣", " ").replace("↵", "\n").rstrip("…")
         assert told["text"].startswith(letters) or letters == "end of answer"
-        said = "discarded" if fate == "unchecked" else fate
-        assert fate == "window" or f"({said}), {ORIGINS[told['source']]}" in node["meaning"]
+        assert fate == "window" or f"({fate}), {ORIGINS[told['source']]}" in node["meaning"]
         assert node.get("count") == (None if told["count"] is None else f"×{told['count']}")
     for edge in drawn["edges"]:
         nodes = iteration[edge["list"]]
