@@ -1,7 +1,7 @@
 """Figures made from rows: each with the number of rows it comes from, and their spread or its noise."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from statistics import mean, stdev
@@ -214,3 +214,21 @@ def after_prompt(turn: dict) -> list[int]:
 def acceptance(rows: Iterable[Row]) -> Acceptance:
     """What was accepted in all turns of the rows."""
     return sum((Acceptance(**turn["counts"]) for row in rows for turn in row["measured"]), Acceptance())
+
+
+def asked(rows: Iterable[Row], plan: Mapping) -> str:
+    """How many questions a task has, and how often each was asked."""
+    tasks = {row["question_id"]: row["task"] for row in rows}
+    counts = Counter(tasks.values()).values()
+    fewest, most = min(counts, default=0), max(counts, default=0)
+    times = "once" if plan["repeats"] == 1 else f"{plan['repeats']} times"
+    return f"{fewest if fewest == most else f'{fewest} to {most}'} a task, each asked {times} in one run"
+
+
+def like_the_papers(rows: Iterable[Row], plan: Mapping) -> str:
+    """How far what was measured is comparable with the paper's values."""
+    own = "our own questions of the paper's seven kinds" if plan["source"] == "own" else "questions of a file"
+    return (
+        f"Measured here: {own}, {asked(rows, plan)}. PLD, REST and Lookahead have default settings, not ones tuned to "
+        "this pair."
+    )

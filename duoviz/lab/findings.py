@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from duoviz.lab import answers
-from duoviz.lab.answers import FEWEST, Value, by_lane, faster_of, rows_of, speed_up, tasks_of
+from duoviz.lab.answers import FEWEST, Value, asked, by_lane, faster_of, rows_of, speed_up, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
 from duoviz.lab.prediction import Predictions, ratio_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tables import asked, confusion
+from duoviz.lab.tables import confusion
 from duoviz.lab.tasks import task_name
 
 TOO_FEW = (
@@ -196,8 +196,8 @@ def about_noise(results: Results) -> list[str]:
         return []
     return [
         f"The ± after a φ, a percentage or an average is two standard errors over {len(tasks)} questions, "
-        f"{asked(results)}: it says how far other questions would move the figure, and not what another run on "
-        "this machine would change."
+        f"{asked(results.rows, results.plan)}: it says how far other questions would move the figure, and not what "
+        "another run on this machine would change."
     ]
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import answers, machine, paper
-from duoviz.lab.answers import Value, by_lane, rows_of, tasks_of
+from duoviz.lab.answers import Value, by_lane, like_the_papers, rows_of, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
 from duoviz.lab.plan import (
     DUO,
@@ -94,31 +94,14 @@ def table_1(results: Results) -> list[Table]:
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
         "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
         "draw of questions would move it so far. A task's ± is the standard deviation over its answers, n their "
-        f"number. {like_the_papers(results)} Vanilla runs on the cores where it is faster at the time. {TARGETS_CORES}",
+        f"number. {like_the_papers(results.rows, results.plan)} "
+        f"Vanilla runs on the cores where it is faster at the time. {TARGETS_CORES}",
     )
     columns = [*in_tokens(TASKS), AVERAGE, PHI]
     return [own] + [
         of_papers(f"table-1-{model.lower()}", f"Table 1, {model}", values, columns, head="Method")
         for model, values in paper.TABLE_1.items()
     ]
-
-
-def asked(results: Results) -> str:
-    """How many questions a task has, and how often each was asked."""
-    tasks = {row["question_id"]: row["task"] for row in results.rows}
-    counts = Counter(tasks.values()).values()
-    fewest, most = min(counts, default=0), max(counts, default=0)
-    times = "once" if results.plan["repeats"] == 1 else f"{results.plan['repeats']} times"
-    return f"{fewest if fewest == most else f'{fewest} to {most}'} a task, each asked {times} in one run"
-
-
-def like_the_papers(results: Results) -> str:
-    """How far what was measured is comparable with the paper's values."""
-    own = "our own questions of the paper's seven kinds" if results.plan["source"] == "own" else "questions of a file"
-    return (
-        f"Measured here: {own}, {asked(results)}. PLD, REST and Lookahead have default settings, not ones tuned to "
-        "this pair."
-    )
 
 
 def speed_bars(results: Results) -> dict:
@@ -147,7 +130,7 @@ def speed_bars(results: Results) -> dict:
         "papers": list(paper.TABLE_1),
         "base": {name: value.value for name, value in base.items() if value},
         "lines": lines,
-        "asked": like_the_papers(results),
+        "asked": like_the_papers(results.rows, results.plan),
     }
 
 

@@ -59,7 +59,12 @@ def results_page(results: Results) -> str:
         lines=speed_lines(results, table_1_lanes()),
         checks=about_checks(results),
         targets_cores=TARGETS_CORES,
-        about=[about(results)[1], like_the_papers(results), *about_turns(results), *about_noise(results)],
+        about=[
+            about(results)[1],
+            like_the_papers(results.rows, results.plan),
+            *about_turns(results),
+            *about_noise(results),
+        ],
         by_task=[
             [label_of(lane), *(in_digits(phis[task], 2) for task in measured_here["tasks"])]
             for lane, phis in by_task.items()
