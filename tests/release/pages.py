@@ -7,14 +7,14 @@ from statistics import median
 from jinja2 import FileSystemLoader
 
 from duoviz.decoding import METHODS
-from duoviz.lab.answers import Value, speeds, tasks_of, tokens, ttft
+from duoviz.lab.answers import Value, like_the_papers, speeds, tasks_of, tokens, ttft
 from duoviz.lab.findings import TOO_FEW, about_checks, about_noise, about_table_1, about_turns
 from duoviz.lab.plan import VANILLA, label_of, table_1_lanes
 from duoviz.lab.prediction import works_beside
 from duoviz.lab.report import TEMPLATES, about
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
-from duoviz.lab.tables import TARGETS_CORES, like_the_papers
+from duoviz.lab.tables import TARGETS_CORES
 from duoviz.lab.tasks import ALL_TASKS, SHORT_ANSWER, SHORT_TASKS, task_name
 
 BEGIN, END = "<!-- speeds: `python -m tests.release` replaces what follows -->", "<!-- end of speeds -->"
