@@ -114,8 +114,8 @@ def worth_it() -> str:
     if not said:
         return ""
     return (
-        "**Is it worth implementing?** φ is the speed-up over the large model alone; SpS takes turns on the same "
-        f"cores. {' '.join(said)} Our target is in float32. {FEWER_BITS} The *Lab* has the map."
+        "**Is it worth implementing?** φ is the speed-up over the large model alone; SpS takes turns. "
+        f"{' '.join(said)} Our target is in float32. {FEWER_BITS} The *Lab* has the map."
     )
 
 

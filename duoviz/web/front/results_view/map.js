@@ -212,7 +212,7 @@ function createPanel(panel, whole, pays, move) {
 
 const ROWS = { here: "extra tokens cost as measured", free: "extra tokens cost nothing (a large GPU)" };
 
-const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target, each model alone at work. The rings start at what was measured over all tasks, DuoDecoding's at the ratio on its own processors. An estimate has one α for all texts; it leaves out text lookup. “Extra tokens cost nothing” also leaves out the time between passes.";
+const NOTE = "Drag the ring, or move it with the arrow keys. α: how often the draft's best token is right. Draft steps per target pass: how many of them take as long as one forward pass of the target, each model alone at work. The rings start at what was measured over all tasks, DuoDecoding's at the ratio on its own processors. An estimate has one α for all texts and one sequence; it leaves out text lookup. “Extra tokens cost nothing” also leaves out the time between passes.";
 
 function legendNodes({ gain, colours }) {
   const largest = colours.at(-1)[0];
