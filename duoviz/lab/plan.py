@@ -185,7 +185,7 @@ LOOKS = {
     "prompt_lookup": Look("#6b7426", "x", "triangle-up"),
     "rest": Look("#8c7566", "\\", "cross"),
     "lookahead": Look("#c47c84", "-", "x"),
-    "duodecoding": Look("#55657f", "", "star"),
+    "duodecoding": Look("#6479a0", "", "star"),
     "duotree": Look("#d6338f", "|", "hexagon"),
 }
 OTHER = Look("#6b6b6b", "+", "hexagon2")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, partial
 from html import escape
 from itertools import pairwise
@@ -69,7 +70,7 @@ def headed(part: str) -> tuple[str, str, str]:
 
 def seconds(value: float) -> str:
     digits = 2 if value < 0.001 else 1 if value < 0.1 else 0
-    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.{digits}f} ms"
+    return f"{fixed(value, 2)} s" if value >= 1 else f"{fixed(1000 * value, digits)} ms"
 
 
 def over(value: float, other: float) -> str:
@@ -80,11 +81,12 @@ def over(value: float, other: float) -> str:
 
 
 def percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
+    return f"{fixed(100 * value, 0)} %"
 
 
 def fixed(value: float, digits: int) -> str:
-    return f"{float(value):.{digits}f}"
+    """Rounded as the page's scripts round, halves away from zero: both show the same number."""
+    return str(Decimal(float(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def counted(number: int, word: str) -> str:

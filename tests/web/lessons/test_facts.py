@@ -57,6 +57,8 @@ CALIBRATION = {
     "T_target(1) | seconds": "20.0 ms", "T_target(6) | seconds": "28.0 ms", "T_draft(1) | seconds": "4.0 ms",
     "(T_draft(8) / T_draft(1)) | fixed(1)": "2.0", "T_target(32) | over(T_target(1))": "5.0",
     "0.01354 | over(0.01054)": "1.29", "2.02 | over(0.1904)": "10.6",
+    # Halves go up, as in the page's scripts.
+    "0.525 | percent": "53 %", "1.625 | fixed(2)": "1.63",
     "rows_within(2)": "12", "rows_within(10)": "32", "steps_that_fit(1)": "5",
 }  # fmt: skip
 CASES = {

@@ -242,19 +242,18 @@ const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 -
 
 // rows: where, the target, draft steps per target pass, φ of both, and which is faster; ways: sentences about drafting
 // in turn or in parallel.
-function hardwareTable(rows, ways, gain) {
+export function createHardware(rows, { ways, gain }) {
   const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
   const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware, and in the paper"),
     el("thead", {}, cells("th", ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"])),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
   const rule = `Faster: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}, “no difference” within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
-  return el("div", {}, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel, and a large target"), ...notes, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND))));
+  return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel, and a large target"), ...notes, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND))));
 }
 
-// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; elsewhere: see `hardwareTable`; chosen: what the
-// reader chose before, or now.
-export function createMap({ pays, speeds, elsewhere }, chosen) {
+// pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.
+export function createMap({ pays, speeds }, chosen) {
   const place = () => (chosen.place ? onMap(chosen.place, pays) : pays.start);
   const move = (change) => {
     chosen.place = onMap(change(place()), pays);
@@ -282,6 +281,5 @@ export function createMap({ pays, speeds, elsewhere }, chosen) {
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE),
-    ...(elsewhere.length ? [hardwareTable(elsewhere, pays.ways, pays.gain)] : []));
+    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE));
 }

@@ -2,7 +2,7 @@
 
 import { button, el } from "../visualizer/dom.js";
 import { fixed } from "../visualizer/words.js";
-import { createMap } from "./map.js";
+import { createHardware, createMap } from "./map.js";
 
 const bar = (phi, longest, kind, label, colour) => {
   const filled = el("span", { class: "ll-bar", "data-kind": kind, style: `--share: ${phi / longest}; --colour: ${colour}` });
@@ -55,6 +55,12 @@ function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
     el("table", { class: "ll-bars" }, body), note);
 }
 
+// overview: {pays, speeds}, as `first_view` in `duoviz/lab/report.py` gives them, and elsewhere, the rows by hardware.
+function firstView(overview, chosen) {
+  const sections = [createBars(overview.speeds, chosen), createMap(overview, chosen)];
+  return overview.elsewhere.length ? [...sections, createHardware(overview.elsewhere, overview.pays)] : sections;
+}
+
 // parts: [{name, title, picture}], of which the pictures are ours; open: told the name, or "" where all are closed.
 function createThumbnails(parts, opened, open) {
   const buttons = parts.map(({ name, title, picture }) => {
@@ -83,7 +89,7 @@ export function mountResults(root, open, chosen) {
     const isOther = text !== told;
     told = text;
     if (isOther) {
-      top.replaceChildren(...(overview ? [createBars(overview.speeds, chosen), createMap(overview, chosen)] : []));
+      top.replaceChildren(...(overview ? firstView(overview, chosen) : []));
     }
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
