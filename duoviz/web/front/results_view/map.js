@@ -243,9 +243,10 @@ const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 -
 // rows: where, the target, draft steps per target pass, φ of both, and which is faster; ways: sentences about drafting
 // in turn or in parallel.
 export function createHardware(rows, { ways, gain }) {
-  const cells = (tag, row) => el("tr", {}, ...row.map((cell) => el(tag, {}, cell)));
+  const names = ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"];
+  const cells = (tag, row) => el("tr", {}, ...row.map((cell, place) => el(tag, { "data-name": names[place] }, cell)));
   const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware, and in the paper"),
-    el("thead", {}, cells("th", ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"])),
+    el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
   const rule = `Faster: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}, “no difference” within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
