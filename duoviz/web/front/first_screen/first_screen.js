@@ -69,7 +69,7 @@ function ending(alone, both, isComputed) {
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
-  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replace(/sequences|branches/, "guesses");
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replace("sequences", "guesses");
 }
 
 function titleOf({ header }) {
@@ -87,7 +87,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const sources = [...aboutOf(told.header).proposers, TARGET].map(({ id }) => id);
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" }),
-    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey([], { sources })),
+    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];

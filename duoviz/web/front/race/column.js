@@ -67,9 +67,8 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   };
   const text = createText({ state: lane.state, choose });
   const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
-  // Of several rounds the median one is shown.
-  const unit = el("span");
-  const counted = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), el("span", {}, tps, unit), el("span", {}, seconds));
+  const [rate, round] = [el("span", {}, tps, " tokens/s"), el("span", {}, " (median round)")];
+  const counted = el("p", { class: "dv-counters" }, el("span", {}, tokens, " tokens"), rate, el("span", {}, seconds, round));
   const [device, badge] = [el("p", { class: "dv-note dv-device" }), el("span", { class: "dv-tally" })];
   const problem = el("p", { class: "dv-message", "data-kind": "error", role: "alert" });
   const node = el("article", { class: "dv-side", "data-lane": lane.name, "aria-label": lane.name },
@@ -90,8 +89,9 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       const now = countersOf(race, lane);
       setText(tokens, String(now.tokens));
       setText(tps, fixed(now.tps, 1));
+      // Of several rounds the median one is shown; the table has the speed of all.
       const isWhole = race.clock >= wallOf(lane) && race.result?.lanes[place].figures?.runs > 1;
-      setText(unit, isWhole ? " tokens/s (median)" : " tokens/s");
+      [rate.hidden, round.hidden] = [isWhole, !isWhole];
       setText(seconds, duration(now.seconds));
       setText(device, deviceWords(lane.state));
       setText(badge, standing(race, lane));

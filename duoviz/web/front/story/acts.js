@@ -4,8 +4,9 @@ import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
+import { patternKeys } from "../visualizer/timeline.js";
 import { capital, count, countGuesses } from "../visualizer/words.js";
-import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, idleKey, reveal } from "./figure.js";
+import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
 import { draftedOf, NUMBERS, proposedOf } from "./stops.js";
 
 const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
@@ -60,7 +61,7 @@ export function one(stop, { figure, motion, script, width }) {
   const text = createText(tail, tokens, `Prompt: ${stop.prompt}`);
   const lanes = lanesOf(trace, { from, to }, { target: "Large model" }, width);
   const note = `All times are measured${slower > 1 ? `; bars are shown ${slower} times slower` : ""}.`;
-  figure.append(text.node, lanes.node, el("p", { class: "dv-story-label" }, `${note} `, idleKey()));
+  figure.append(text.node, lanes.node, el("p", { class: "dv-story-label" }, `${note} `, ...patternKeys("span", null)));
   script.wait(READING);
   lanes.bars.forEach((bar, order) => {
     const seconds = slower * (bar.end - bar.start);
@@ -93,7 +94,7 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
   const nodes = draftedOf(iteration);
   const tree = createTree(nodes, tail, { width, height });
   const lanes = lanesOf(trace, { from: iteration.index, to: iteration.index }, { target: LARGE, draft: SMALL }, width);
-  figure.append(text.node, tree.node, createKey(["pending", ...nodes.map(({ status }) => status)]), lanes.node);
+  figure.append(text.node, tree.node, createKey(["pending", ...nodes.map(({ status }) => status)], { header: trace.header }), lanes.node);
   const born = timesOf({ ...iteration, drafted: nodes }, "drafted", trace.header);
   script.wait(READING);
   tree.parts.forEach((part, index) => {
@@ -122,7 +123,7 @@ export function right(stop, { figure, motion, script, width, height }) {
   const alone = { ...trace, header: { ...trace.header, draft: null } };
   const lanes = lanesOf(alone, { from: iteration.index, to: iteration.index }, names, width);
   const counter = el("p", { class: "dv-story-count" });
-  figure.append(text.node, tree.node, createKey(["pending", "accepted"]), lanes.node, counter);
+  figure.append(text.node, tree.node, createKey(["pending", "accepted"], { header: alone.header }), lanes.node, counter);
   hide(counter);
   tree.parts.forEach(({ show }) => show("pending"));
   script.wait(READING);
@@ -146,7 +147,7 @@ export function wrong(stop, { figure, motion, script, width, height }) {
   const [[first], [correction]] = [of("rejected"), of("correction")];
   const counter = el("p", { class: "dv-story-count" }, accepted ? passWords(accepted) : "");
   const bill = el("p", { class: "dv-story-label" }, lost);
-  const key = createKey(iteration.checked.map(({ status }) => status), { hasLanes: false });
+  const key = createKey(iteration.checked.map(({ status }) => status));
   figure.append(text.node, node, key, counter, bill);
   hide(bill);
   parts.forEach(({ show }) => show("pending"));
@@ -235,7 +236,7 @@ export function several({ trace, parts }, { figure, motion, script, width, room 
   const heights = [SURE_HEIGHT / 2, Math.max(LEAST_HEIGHT, room - SURE_HEIGHT)].slice(-parts.length);
   const rows = parts.map((part, place) => createRow({ ...part, trace }, { width, height: heights[place] }));
   const statuses = parts.flatMap(({ nodes }) => nodes.map(({ status }) => status));
-  const key = createKey(["pending", ...statuses], { sources: [], hasLanes: false });
+  const key = createKey(["pending", ...statuses], { sources: [] });
   rows[0].node.append(key);
   figure.append(...rows.map(({ node }) => node));
   script.wait(ROW_READING);

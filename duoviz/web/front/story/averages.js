@@ -18,8 +18,8 @@ function meanWords(header, averages, whyInTurn) {
 
 export const shortWords = (header, averages) => meanWords(header, averages, (own, inTurn) => {
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
-  return ` On these shared cores an older method, taking turns (SpS), is faster still: ${inTurn.phi.toFixed(2)}.`
-    + `${isOtherwise ? " With a large model on a GPU the paper measured the opposite." : ""}`;
+  return ` Here, on shared cores, an older method that takes turns (SpS) is even faster: ${inTurn.phi.toFixed(2)}.`
+    + `${isOtherwise ? ` With a large model on a GPU the paper found ${aboutOf(header).title} faster.` : ""}`;
 });
 
 export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {

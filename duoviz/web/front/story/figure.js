@@ -2,7 +2,7 @@
 
 import { el, setAttributes, svg } from "../visualizer/dom.js";
 import { MODELS, originOf } from "../visualizer/methods.js";
-import { createHatch, drawLanes, patternNode } from "../visualizer/timeline.js";
+import { createHatch, drawLanes, patternKeys } from "../visualizer/timeline.js";
 import { edgeLine, placeItems, treeItems } from "../visualizer/layout.js";
 import { eventsOf, stateAfter } from "../visualizer/state.js";
 import { apart, clip, FATES, MARKS, visible } from "../visualizer/words.js";
@@ -28,16 +28,14 @@ export function createText({ isCut, tokens }, coming, label = "") {
   return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans: awaited.map(([, span]) => span) };
 }
 
-export const idleKey = () => el("span", {}, patternNode("idle"), " idle");
-
-// What a text's colours mean, the marks of a tree's nodes, and a lane's pattern.
-export function createKey(statuses = [], { sources = ["draft", "target"], hasLanes = true } = {}) {
+// What a text's colours mean, the marks of a tree's nodes, and the patterns of the lanes of a trace with this header.
+export function createKey(statuses = [], { sources = ["draft", "target"], header = null } = {}) {
   const texts = sources.map((source) => (
     [{ "class": "dv-sample", "data-source": source }, "abc", MODELS[source] ?? originOf(source)]));
   const marks = Object.entries(FATES).filter(([status]) => statuses.includes(status))
     .map(([status, words]) => [{ "class": "dv-legend-mark", "data-status": status }, MARKS[status], words]);
   const entries = [...texts, ...marks].map(([look, mark, words]) => el("span", {}, el("span", look, mark), ` ${words}`));
-  return el("p", { class: "dv-key" }, ...entries, ...(hasLanes ? [idleKey()] : []));
+  return el("p", { class: "dv-key" }, ...entries, ...(header ? patternKeys("span", header) : []));
 }
 
 // How much larger than on the stage the letters are at most, and from where on further lines gain nothing.

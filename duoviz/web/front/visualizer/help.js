@@ -17,7 +17,8 @@ export function createMessage({ state }) {
       method.hidden = !state.asked && (!state.header || state.file !== null);
       const isLater = state.phase === "done" && state.playing && state.file === null && state.moment !== null;
       setText(message, `${isLater ? "The run is over, and replayed slowly. " : ""}${state.message}` || (state.phase === "empty" ? NOTHING_YET : "Waiting for the first tokens."));
-      message.setAttribute("data-kind", state.phase === "error" ? "error" : "status");
+      const kind = state.phase === "error" ? "error" : state.phase === "done" && state.end?.message ? "disturbance" : "status";
+      message.setAttribute("data-kind", kind);
     },
   };
 }

@@ -57,14 +57,14 @@ export function createTip(root) {
     of = null;
     node.hidden = true;
   };
-  // Below the word, or above it where the window ends; never beyond the visualizer's sides.
+  // Above the word, or below it where the window begins; never beyond the visualizer's sides.
   const place = () => {
     const [outer, inner] = [root, of].map((each) => each.getBoundingClientRect());
     const { width, height } = node.getBoundingClientRect();
     const gap = GAP * zoomOf(root);
     const left = Math.max(outer.left, Math.min(inner.left, outer.right - width));
-    const below = inner.bottom + gap + height <= innerHeight;
-    const top = below ? inner.bottom + gap : inner.top - gap - height;
+    const above = inner.top - gap - height;
+    const top = above >= 0 ? above : inner.bottom + gap;
     node.style.left = `${(left - outer.left) / zoomOf(root)}px`;
     node.style.top = `${(top - outer.top) / zoomOf(root)}px`;
   };

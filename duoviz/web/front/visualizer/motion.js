@@ -77,7 +77,9 @@ export function createMotion(air, isStill) {
       air.append(flying);
       const scale = Math.max(0.5, Math.min(2, there.height / here.height || 1));
       const [x, y] = [there.left - here.left, there.top - here.top];
-      move(flying, [{ transform: `translate(${x}px, ${y}px) scale(${scale})` }, { transform: "none" }]);
+      // On its way it crosses what is to be read.
+      const [seen, unseen] = [{ opacity: 1 }, { opacity: 0 }];
+      move(flying, [{ ...seen, transform: `translate(${x}px, ${y}px) scale(${scale})` }, { ...unseen, offset: 0.4 }, { ...unseen, offset: 0.6 }, { ...seen, transform: "none" }]);
       return flying;
     },
   };

@@ -23,7 +23,10 @@ export function keepSpeed({ header, end, metrics }) {
   const [key, isVanilla] = [keyOf(header), header.method === "vanilla"];
   if (isVanilla && header.settings.cores !== "auto") return "";
   const before = speeds.get(key) ?? {};
-  if (isDisturbed({ end })) return isVanilla && before.other ? "So it is not compared." : "";
+  if (isDisturbed({ end })) {
+    if (!isVanilla) return "Generate again to compare it with the large model alone.";
+    return before.other ? "So it is not compared." : "";
+  }
   const { tps } = metrics;
   speeds.set(key, { ...before, ...(isVanilla ? { vanilla: tps } : { other: { title: aboutOf(header).title, tps } }) });
   return isVanilla && before.other ? `${before.other.title} was ${fixed(before.other.tps / tps, 2)} times as fast as the large model alone.` : "";
@@ -64,11 +67,12 @@ export function iterationNumbers(state) {
   return { written: committed.length, took: end - begin, k: sequences, gamma: budget, longest, theta };
 }
 
-// A run that goes on is as long as it has come so far, whatever iteration is shown.
+// Of a run that goes on they are those up to what is shown.
 export function runNumbers(state) {
-  const numbers = (state.end && state.metrics) || runningNumbers(state, state.iterations.length - 1);
+  const last = isLive(state) ? state.shown : state.iterations.length - 1;
+  const numbers = (state.end && state.metrics) || runningNumbers(state, last);
   // The prompt's pass alone says nothing of a speed.
-  if (isLive(state) && state.iterations.length < 2) numbers.tps = null;
+  if (isLive(state) && last < 1) Object.assign(numbers, { tps: null, tau: null });
   return { ...numbers, phi: speedUp(state, numbers) };
 }
 

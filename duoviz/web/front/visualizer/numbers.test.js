@@ -17,8 +17,10 @@ test("the iteration shown", () => {
   assert.deepEqual(iterationNumbers(emptyState()), {});
 });
 
-test("a run that goes on, as far as it has come, whatever is shown; one that has ended, as it was measured", () => {
+test("a run that goes on, as far as it is shown; one that has ended, as it was measured", () => {
   const state = Object.assign(stateOf(TWO), { shown: 0, follow: false });
+  assert.deepEqual(runNumbers(state), { tps: null, tau: null, acceptance: null, overlap: null, ttft: 1, phi: null });
+  state.shown = 1;
   assert.deepEqual(runNumbers(state), { tps: 2, tau: 1.5, acceptance: null, overlap: null, ttft: 1, phi: null });
   applyEvent(state, { type: "end", end: { stopped: "length" }, metrics: { tps: 1.9, tau: 1.5 } });
   assert.deepEqual(runNumbers(state), { tps: 1.9, tau: 1.5, phi: null });
@@ -72,7 +74,7 @@ test("a run is compared with the last vanilla run of the visit on the same promp
   keep(headers("one", { seed: 1, cores: "target" }).vanilla, 99);
   // Nor those of a busy machine.
   const busy = (header) => keep(header, 99, { end: { stopped: "length", message: "This machine was busy." } });
-  assert.deepEqual([busy(vanilla), busy(other)], ["So it is not compared.", ""]);
+  assert.deepEqual([busy(vanilla), busy(other)], ["So it is not compared.", "Generate again to compare it with the large model alone."]);
   assert.equal(phiOf(other), 1.25);
 });
 

@@ -149,15 +149,17 @@ const LONGEST_TEXT = 24;
 function checkedIn(iteration) {
   const proposals = proposalsOf(iteration);
   const starts = ["hit", "miss"].includes(iteration.verdict.outcome) ? startsOf(iteration) : [];
-  const [ways, noun] = proposals.length ? [branchesOf(proposals), "branches"] : [starts.length, "sequences"];
-  return { total: proposals.length + Math.min(1, starts.length), ways, noun };
+  const firsts = proposals.filter(({ parent }) => parent === -1).length;
+  const ways = proposals.length ? branchesOf(proposals) : starts.length;
+  return { total: proposals.length + Math.min(1, starts.length), ways, firsts };
 }
 
 const guessed = (text) => (endsAnswer(text) ? "The guessed end of the answer" : `The guess ${quote(text)}`);
 
-function outcomeWords(accepted, { total, ways, noun }, rejected) {
-  const right = accepted.length;
-  if (ways > 1 && right < 2) return `${right ? "✓ One" : "✗ None"} of ${ways} ${noun} began right`;
+function outcomeWords(accepted, { total, ways, firsts }, rejected) {
+  const [right, noun] = [accepted.length, firsts ? "branches" : "sequences"];
+  if (firsts > 1 && right < 2) return `${right ? "✓ One" : "✗ None"} of ${firsts} first guesses was right`;
+  if (!firsts && ways > 1 && right < 2) return `${right ? "✓ One" : "✗ None"} of ${ways} ${noun} began right`;
   // Guesses after a wrong one are not tested.
   if (!right) return total > 1 ? `✗ First of ${total} guesses wrong` : `✗ ${guessed(rejected?.text ?? "")} was wrong`;
   if (ways > 1) return `✓ ${countGuesses(right)} right, in one of ${ways} ${noun}`;

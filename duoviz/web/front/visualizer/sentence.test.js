@@ -55,8 +55,8 @@ test("guesses one after another", () => assertSaid([
 test("guesses in branches, and sequences that were drafted meanwhile", () => assertSaid([
   [[a, nodeOf(" b", { parent: 0 }), begun("x"), own], [], {},
     `✓ 2 guesses right, in one of 2 branches: "a b". The large model added "own".`],
-  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 branches began right: "a". The large model wrote "own" instead.`],
-  [[wrong("x"), wrong("y"), own], [], {}, `✗ None of 2 branches began right. The large model wrote "own".`],
+  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 first guesses was right: "a". The large model wrote "own" instead.`],
+  [[wrong("x"), wrong("y"), own], [], {}, `✗ None of 2 first guesses was right. The large model wrote "own".`],
   [[], [a], { outcome: "hit" }, `✓ The guess was right: "a".`],
   [[], [begun("x"), a], { outcome: "hit" }, `✓ One of 2 sequences began right: "a".`],
   [[], [wrong("x"), wrong("y"), own], { outcome: "miss" }, `✗ None of 2 sequences began right. The large model wrote "own".`],

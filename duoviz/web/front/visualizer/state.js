@@ -70,8 +70,9 @@ const LOST = "The connection to the server was lost";
 function writtenWords({ header, iterations }) {
   const tokens = iterations.flatMap(({ committed }) => committed);
   const guessed = tokens.filter(({ source }) => source !== "target").length;
+  const instead = guessed ? ` instead of ${tokens.length}` : "";
   const time = isTimed(header) && iterations.length ? ` and ${duration(iterations.at(-1).sync)}` : "";
-  return `${count(tokens.length, "token")}${guessed ? `, ${guessed} of them guessed,` : ""} in ${count(iterations.length, "pass", "passes")}${time}.`;
+  return `${count(tokens.length, "token")}${guessed ? `, ${guessed} of them guessed,` : ""} in ${count(iterations.length, "pass", "passes")}${instead}${time}.`;
 }
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.

@@ -115,14 +115,17 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
   const ended = [view.start, view.end].map((time) => iterationEndingAt(state.iterations, time));
   const lanes = lanesOf(state).map((lane) => timelineLane(lane, { state, toX, hatch, view }));
   const lines = [...syncLines(state, ended, toX), ...axisNodes(view, toX, bottom)];
-  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), ...lines);
+  const lent = svg("path", { class: "dv-lent", d: lentPath(state, view, toX) }, svg("title", {}, "The draft's cores work for the target."));
+  layer.replaceChildren(...lanes.flatMap((lane) => lane.nodes), lent, ...lines);
   labels.replaceChildren(...lanes.map((lane) => lane.label));
 }
+
+const lendsCores = (header) => Boolean(header?.draft && header.target.borrows);
 
 // Where the draft's cores work for the target, in the draft's lane: from its last step until the target has ended.
 export function lentPath({ header, lanes, iterations }, view, toX) {
   const parts = [];
-  eachBetween(header.target.borrows ? lanes.target : [], view.start, view.end, ({ start, end, position }) => {
+  eachBetween(lendsCores(header) ? lanes.target : [], view.start, view.end, ({ start, end, position }) => {
     const from = Math.max(start, iterations[position].draft.at(-1)?.end ?? start);
     if (from < end) parts.push(`M${toX(from).toFixed(2)} ${LANES.draft}H${toX(end).toFixed(2)}v${LANE_HEIGHT}H${toX(from).toFixed(2)}Z`);
   });
@@ -246,16 +249,19 @@ function createShares(state, view) {
   };
 }
 
-export const patternNode = (pattern, sign = "") => el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign);
+const patternNode = (pattern, sign = "") => el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign);
+
+const entry = (tag, words, ...sample) => el(tag, {}, patternNode(...sample), ` ${words}`);
+const [idle, lent] = [["idle", "idle"], ["its core works for the large model", "lent"]];
+
+// Of the lanes' patterns, as nodes.
+export const patternKeys = (tag, header) => (
+  [idle, ...(lendsCores(header) ? [lent] : [])].map((each) => entry(tag, ...each)));
 
 // What numbers and patterns of the lanes mean.
 function createKey(state) {
-  const entry = (words, ...sample) => el("li", {}, patternNode(...sample), ` ${words}`);
-  const lent = entry("works for the large model", "lent");
-  return {
-    node: el("ul", { class: "dv-timeline-key" }, entry("tokens read", "bar", "3"), entry("idle", "idle"), lent),
-    draw() { lent.hidden = !state.header?.target.borrows; },
-  };
+  const node = el("ul", { class: "dv-timeline-key" });
+  return { node, draw: () => node.replaceChildren(entry("li", "tokens read", "bar", "3"), ...patternKeys("li", state.header)) };
 }
 
 export function createTimeline({ state, choose, redraw, hover }) {
@@ -263,9 +269,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
   const [band, layer, labels] = [svg("rect", { class: "dv-band" }), svg("g"), svg("g")];
   const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
-  const lent = svg("path", { class: "dv-lent" });
-  const lentTo = svg("title", {}, "The draft's cores work for the target.");
-  drawing.append(hatch.node, band, layer, svg("g", {}, lent, lentTo), future, labels, playhead);
+  drawing.append(hatch.node, band, layer, future, labels, playhead);
   const view = createView(state);
   const [shares, patterns] = [createShares(state, view), createKey(state)];
   addPointer(drawing, view, { redraw, choose, hover });
@@ -295,7 +299,6 @@ export function createTimeline({ state, choose, redraw, hover }) {
       const key = `${state.epoch} ${state.iterations.length} ${width} ${view.start} ${view.end} ${Boolean(state.header)}`;
       if (key !== drawn) {
         drawLanes(drawing, layer, labels, { state, view, width, hatch: hatch.id });
-        lent.setAttribute("d", lentPath(state, view, toX));
         shares.draw();
         patterns.draw();
       }
