@@ -142,7 +142,7 @@ def check_presented(page):
 
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site, tmp_path, monkeypatch):
     file = Path(shutil.copy(FOLDER.parent / "results" / "two-cores.zip", tmp_path / "recorded"))
-    beside = [("in the paper", target, "–", "2.61", "1.80", "DuoDecoding") for target in ("one", "other")]
+    beside = [("in the paper", target, "44.6", "–", "2.61", "1.80", "DuoDecoding") for target in ("one", "other")]
     monkeypatch.setattr(results, "measured", lambda: beside)
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)

@@ -72,7 +72,7 @@ def recorded_runs() -> dict[str, Path]:
 # Of results that come along, where they were measured, and with which target.
 MEASURED = {
     "two-cores": ("on two processor cores", "SmolLM2-135M"),
-    "with-a-larger-target": ("there with a larger target", "SmolLM2-135M at the cost of SmolLM2-360M"),
+    "with-a-larger-target": ("there with a larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
     "with-AVX-512": ("on two cores with AVX-512 and an earlier draft", "SmolLM2-135M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
@@ -83,21 +83,22 @@ IN_PAPER = "in the paper, on a GPU"
 ANSWERS = {"neither": "neither is worth it", "no difference": "both are equally fast within noise"}
 
 
-def measured() -> list[tuple[str, str, str, str, str, str]]:
-    """Where each of the results that come along was measured, the target, how many draft steps take as long as its
-    pass, φ of DuoDecoding and of SpS, and which of both is faster; then the paper's. Empty without results.
+def measured() -> list[tuple[str, ...]]:
+    """Where each of the results that come along was measured, the target, vanilla's tokens/s, how many draft steps take
+    as long as the target's pass, φ of DuoDecoding and of SpS, and which of both is faster; then the paper's. Empty
+    without results.
     """
     rows = []
     for name, (where, target) in MEASURED.items():
         found, view = averages(name), first_view_of(name)
         if view and {"DuoDecoding", "SpS"} <= found.keys():
-            pays = view["overview"]["pays"]
+            pays, alone = view["overview"]["pays"], next(iter(view["overview"]["speeds"]["base"].values()))
             phis = [in_words(found[method]) for method in ("DuoDecoding", "SpS")]
-            rows.append((where, target, f"{pays['start']['steps']:.1f}", *phis, pays["faster"]))
+            rows.append((where, target, f"{alone:.1f}", f"{pays['start']['steps']:.1f}", *phis, pays["faster"]))
     for target, lanes in TABLE_1.items() if rows else ():
         phis = {label_of(lane): lanes[lane][-1] for lane in (DUO, SPS)}
         shown = (f"{phi:.2f}" for phi in phis.values())
-        rows.append((IN_PAPER, target, "–", *shown, faster_of(phis)))
+        rows.append((IN_PAPER, target, f"{lanes['vanilla'][-2]:.1f}", "–", *shown, faster_of(phis)))
     return rows
 
 
@@ -108,7 +109,7 @@ def worth_it() -> str:
     said = [
         f"{where[0].upper()}{where[1:]}{shown[where]} ({target}): {ANSWERS.get(faster, f'{faster} is faster')}, "
         f"φ {duo} with DuoDecoding and {in_turn} with SpS{', not measured by us' * (where == IN_PAPER)}."
-        for where, target, _, duo, in_turn, faster in measured()
+        for where, target, *_, duo, in_turn, faster in measured()
         if where in shown
     ]
     if not said:

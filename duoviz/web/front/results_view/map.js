@@ -155,6 +155,8 @@ export function errorWords(error) {
   return `; it was ${percent ? `${percent} % too ${error > 0 ? "high" : "low"}` : "right"} where measured`;
 }
 
+const modelSays = (phi, error) => (error === null ? "" : `; cost model: ${fixed(phi * (1 + error), 2)}`);
+
 // Circles stay whole inside the axes.
 const inside = (value, low, high) => Math.min(high - CIRCLE - 1, Math.max(low + CIRCLE + 1, value));
 
@@ -204,7 +206,7 @@ function createPanel(panel, whole, pays, move) {
       handle.setAttribute("aria-valuetext", `α ${fixed(pays.alphas[alpha], 2)}, ${stepsAt(ratio, pays)} draft steps per target pass: φ ${fixed(phi, 2)}, ${origin}${told && `, drafting ${told}`}`);
       setText(value, fixed(phi, 2));
       const sure = isHere && whole.noise ? `± ${fixed(whole.noise, 2)}, ` : "";
-      setText(found, `${sure}${origin}${isHere ? "" : errorWords(panel.error)}`);
+      setText(found, `${sure}${origin}${isHere ? modelSays(phi, panel.error) : errorWords(panel.error)}`);
       setText(way, told);
     },
   };
@@ -243,9 +245,9 @@ const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 -
 // rows: where, the target, draft steps per target pass, φ of both, and which is faster; ways: sentences about drafting
 // in turn or in parallel.
 export function createHardware(rows, { ways, gain }) {
-  const names = ["Where", "Target", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"];
+  const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"];
   const cells = (tag, row) => el("tr", {}, ...row.map((cell, place) => el(tag, { "data-name": names[place] }, cell)));
-  const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware, and in the paper"),
+  const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware: ours in float32, the paper's in bfloat16; one answer at a time (batch 1)"),
     el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
   const rule = `Faster: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}, “no difference” within noise.`;

@@ -186,6 +186,8 @@ function createForest({ state, redraw }) {
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
   let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
+  const tellMore = () => box.toggleAttribute("data-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  box.addEventListener("scroll", tellMore);
   // Beside a lesson's text the tree is to be seen whole.
   const isBeside = () => innerWidth > 900 && box.closest(".dl") !== null;
   const drawTree = (iteration, at) => {
@@ -230,6 +232,7 @@ function createForest({ state, redraw }) {
     settle() {
       scroll?.();
       scroll = null;
+      tellMore();
     },
   };
 }
