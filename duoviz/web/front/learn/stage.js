@@ -12,7 +12,7 @@ const PLAYER = ".dv-transport";
 
 const CANDIDATES = ".dv-candidates";
 
-const OUTLINE = "outline: 3px solid var(--dl-mark); outline-offset: 2px; border-radius: 6px;";
+const OUTLINE = "outline: 3px solid var(--dl-mark); outline-offset: 4px; border-radius: 6px;";
 const THIN = "outline-width: 2px; outline-offset: 0;";
 const BOX_MARGIN = 12;
 
