@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import isnan
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -61,16 +62,22 @@ class DraftPlan(NamedTuple):
     @property
     def sureness(self) -> Sureness:
         """As compiled code reads it."""
-        from duoviz.models.steps import CERTAIN, Sureness
-
-        ends = np.array(sorted(self.ends), np.int64)
         if self.rule is None:
-            return CERTAIN._replace(ends=ends)
-        return Sureness(np.array([MIDDLES, np.minimum(self.rule.chances[0], MOST)]), self.rule.least, ends)
+            return sureness_of(None, self.ends)
+        return sureness_of(tuple(self.rule.chances[0]), self.ends)._replace(least=self.rule.least)
 
     def chance(self, rank: int, q: float) -> float:
         """That the target writes the draft's token of this rank (from 0) and probability; 1 without a rule."""
         return of_rank(self.rule.chances, rank, q) if self.rule else 1.0
+
+
+@lru_cache(maxsize=8)
+def sureness_of(chances: tuple[float, ...] | None, ends: frozenset[int]) -> Sureness:
+    """By the chances of the best token, by bin of q, and the ends; the least product is 0. Kept: arrays take time."""
+    from duoviz.models.steps import CERTAIN
+
+    sureness = CERTAIN._replace(ends=np.array(sorted(ends), np.int64))
+    return sureness if chances is None else sureness._replace(chances=np.array([MIDDLES, np.minimum(chances, MOST)]))
 
 
 @dataclass

@@ -86,9 +86,9 @@ def leaders(logits, count, scale):
     """
     columns, found, highest, total = np.zeros(min(count, len(logits)), np.int64), 0, logits.dtype.type(-np.inf), 0.0
     for begin in range(0, len(logits), BLOCK):
-        block, wrong, top = logits[begin : begin + BLOCK], np.int32(0), logits[begin]
+        block, wrong, top = logits[begin : begin + BLOCK], False, logits[begin]
         for place in range(len(block)):
-            wrong += np.int32(0) if block[place] < logits.dtype.type(np.inf) else np.int32(1)
+            wrong |= not block[place] < logits.dtype.type(np.inf)
         if wrong:
             return columns, np.nan
         for place in range(len(block)):

@@ -83,19 +83,25 @@ class Tree:
         """The token ids up to the root."""
         return self.ngrams.tokens
 
-    def add(self, token: int, parent: int, chance: float, source: str, **more) -> int | None:
+    def add(
+        self, token: int, parent: int, chance: float, source: str, *, q: float | None = None, step: int | None = None
+    ) -> int | None:
         """Add a node, or raise the existing one's chance; returns its index, None where it does not fit."""
-        depth = self.nodes[parent].depth + 1 if parent >= 0 else 1
-        if depth > self.deepest or (parent >= 0 and self.nodes[parent].token in self.config.ends):
+        depth, value = 1, chance
+        if parent >= 0:
+            above = self.nodes[parent]
+            depth, value = above.depth + 1, chance * above.value
+            if above.token in self.config.ends:
+                return None
+        if depth > self.deepest:
             return None
         index = self.places.setdefault((parent, token), len(self.nodes))
         if index == len(self.nodes):
-            value = chance * self.value_of(parent)
-            self.nodes.append(TreeNode(token, parent, depth, source, chance, value, **more))
+            self.nodes.append(TreeNode(token, parent, depth, source, chance, value, q, step=step))
             return index
         node = self.nodes[index]
         if node.q is None:
-            node.q = more.get("q")
+            node.q = q
         if chance > node.chance:
             node.chance = chance
             self.set_values(index)
