@@ -4,6 +4,7 @@ from duoviz.decoding import METHODS
 from duoviz.trace.metrics import iteration_seconds
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.text import Mistake
+from duoviz.web.results_store import averages, in_words
 
 # The target is unsure where no token has a greater p, and a token is unlikely where p and q are both smaller.
 UNSURE = 0.6
@@ -58,31 +59,31 @@ def draws(facts: Facts) -> dict:
     """Both models' probabilities p and q at one place of the text, and the end of what stands `before` it; `accepted`:
     Σ min(p, q), by what is shown of both.
 
-    The place is the one of those where the target is unsure at which the draft knows most. Tokens that both find
-    unlikely are one outcome more, its text null.
+    The place is the one of those where the target is unsure at which the draft knows most. The probabilities are those
+    among the tokens listed: tokens that both find unlikely are left out.
     """
-    unsure = [index for index, place in enumerate(facts.places) if max(token["p"] for token in place) <= UNSURE]
+    unsure = [index for index, place in enumerate(facts.places) if max(token["p"] for token in listed(place)) <= UNSURE]
     at = max(unsure, key=lambda index: knowledge(listed(facts.places[index])), default=None)
     if at is None:
         raise Mistake("both models' probabilities are not recorded where the target is unsure")
-    likely = listed(facts.places[at])
-    rest = {name: max(0.0, 1 - sum(token[name] for token in likely)) for name in ("p", "q")}
+    outcomes = listed(facts.places[at])
     # A greedy target wrote what it puts first.
     before = "".join(place[0]["text"] for place in facts.places[:at])
-    outcomes = [*likely, {"text": None, **rest}]
     accepted = sum(min(round(each["p"], 2), round(each["q"], 2)) for each in outcomes)
     return {"before": " ".join(before.split()[-6:]), "outcomes": outcomes, "accepted": accepted}
 
 
 def listed(place: list[dict]) -> list[dict]:
-    """The tokens that stand by themselves, as they come in the place."""
+    """The likely tokens, as they come in the place, with their probabilities among them."""
     known = sorted(place, key=lambda token: -max(token["p"], token["q"]))[:MOST_LISTED]
-    return [token for token in place if token in known and max(token["p"], token["q"]) >= UNLIKELY]
+    likely = [token for token in place if token in known and max(token["p"], token["q"]) >= UNLIKELY]
+    total = {name: sum(token[name] for token in likely) for name in ("p", "q")}
+    return [token | {name: token[name] / total[name] for name in total} for token in likely]
 
 
 def knowledge(tokens: list[dict]) -> float:
     """The overlap Σ min(p, q) on these tokens, minus that of a uniform draft."""
-    equal = 1 / (len(tokens) + 1)
+    equal = 1 / len(tokens)
     return sum(min(token["p"], token["q"]) - min(token["p"], equal) for token in tokens)
 
 
@@ -90,7 +91,7 @@ def speeds(facts: Facts) -> dict:
     """Tokens a second of the recorded runs, and why.
 
     rows: tokens in a target forward; iteration: seconds from one forward to the next; both are means without the
-    forward that reads the prompt.
+    forward that reads the prompt. lab: φ over the Lab's prompts, None where it was not measured.
     """
     runs = []
     for method in facts.speeds:
@@ -98,7 +99,8 @@ def speeds(facts: Facts) -> dict:
         rows = [iteration["target"]["rows"] for iteration in trace["iterations"][1:]]
         about = {"method": method, "title": METHODS[method].title, "device": trace["header"]["target"]["device"]}
         figures = {"rows": sum(rows) / max(1, len(rows)), "iteration": iteration_seconds(trace)}
-        runs.append(about | figures | {"tps": found["tps"], "tau": found["tau"]})
+        lab = averages().get(about["title"])
+        runs.append(about | figures | {"tps": found["tps"], "tau": found["tau"], "lab": lab and in_words(lab)})
     return {"runs": runs}
 
 

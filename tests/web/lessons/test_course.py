@@ -2,11 +2,13 @@
 
 import re
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 
 from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
+from duoviz.web.lessons.figures import draws
 from duoviz.web.lessons.text import Mistake, Term, read_glossary, term_finder
 from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
 
@@ -101,7 +103,7 @@ def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_a
     vanilla, duo = page(tmp_path, "figure: speeds\n\nx\n")["figure"]["runs"]
     assert vanilla == {
         "method": "vanilla", "title": "Vanilla", "tps": pytest.approx(50), "tau": 1, "rows": 1,
-        "iteration": pytest.approx(0.02), "device": "core 1",
+        "iteration": pytest.approx(0.02), "device": "core 1", "lab": None,
     }  # fmt: skip
     # 84 ms for four forwards of 2, 1, 3 and 2 tokens.
     assert (duo["title"], duo["rows"], duo["iteration"]) == ("DuoDecoding", 2, pytest.approx(0.021))
@@ -241,3 +243,14 @@ def test_without_recordings_each_lesson_says_what_it_needs(tmp_path):
 def test_a_mistake_in_the_glossary_is_named(tmp_path, text, line):
     with pytest.raises(Mistake, match=f"glossary.md:{line}: "):
         read_glossary(write_lesson(tmp_path, text, name="glossary.md"))
+
+
+def test_the_draws_have_the_likely_tokens_alone_with_their_probabilities_among_them():
+    sure = [{"text": " is", "p": 0.9, "q": 0.5}, {"text": " was", "p": 0.1, "q": 0.5}]
+    unsure = [(" a", 0.4, 0.3), (" the", 0.4, 0.1), (" that", 0.0, 0.4), (" so", 0.01, 0.01)]
+    places = [sure, [{"text": text, "p": p, "q": q} for text, p, q in unsure]]
+    found = draws(SimpleNamespace(places=places))
+    shown = [(each["text"], pytest.approx(each["p"]), pytest.approx(each["q"])) for each in found["outcomes"]]
+    assert shown == [(" a", 0.5, 0.375), (" the", 0.5, 0.125), (" that", 0, 0.5)]
+    # 0.38 and 0.13, as they are shown.
+    assert (found["before"], found["accepted"]) == ("is", pytest.approx(0.5, abs=0.011))

@@ -70,8 +70,8 @@ function thresholdFigure({ candidates, theta, budget }) {
   return { node: el("div", {}, chart, slider.node, note), reading: () => sequencesOver(candidates, slider.value(), budget) };
 }
 
-const whyOf = ({ tau, iteration, rows, device }) => (
-  `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}`
+const whyOf = ({ tau, iteration, rows, device, lab }) => (
+  `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}${lab ? ` · over the Lab's prompts φ ${lab}` : ""}`
 );
 
 function speedsFigure({ runs }) {

@@ -23,7 +23,7 @@ export function createSlider({ label, min, max, step = 1, value, words = String,
   return { node: el("div", { class: "dl-slider" }, el("span", {}, label), input, output), value: () => current };
 }
 
-export const outcomeName = ({ text }) => (text === null ? "other" : tokenLabel(text));
+export const outcomeName = ({ text }) => tokenLabel(text);
 
 export const shareBar = (side, share) => el("span", { class: "dl-bar", "data-side": side, style: `width: ${100 * share}%` });
 

@@ -45,14 +45,14 @@ export function modelsWords(header) {
 export function originWords(header) {
   const devices = devicesWords(header);
   const times = isTimed(header) ? "" : " Its times are not known.";
-  return ` ${words(aboutOf(header).name, 60)}, recorded${dateWords(header.date)}${devices && ` on ${devices}`}${speedWords(header)}.${times}`;
+  return `, recorded${dateWords(header.date)}${devices && ` on ${devices}`}${speedWords(header)}.${times}`;
 }
 
 export function createOrigin({ state }) {
-  const [made, prompt] = [el("span"), el("q", { class: "dv-isolated" })];
+  const [name, made, prompt] = [el("span", { class: "dv-recorded-method" }), el("span"), el("q", { class: "dv-isolated" })];
   // Of what comes along, the field has the prompt, but where the page is presented.
   const asked = el("span", { class: "dv-asked" }, " Prompt: ", prompt);
-  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), made, asked);
+  const node = el("p", { class: "dv-origin" }, el("b", {}, "A recording, not a live run."), " ", name, made, asked);
   let told = null;
   return {
     node,
@@ -60,6 +60,7 @@ export function createOrigin({ state }) {
       node.hidden = !state.file || !state.header;
       if (node.hidden || told === state.header) return;
       told = state.header;
+      setText(name, words(aboutOf(told).name, 60));
       setText(made, originWords(told));
       asked.dataset.recorded = state.recorded;
       setText(prompt, words(told.prompt.trim(), LONGEST_PROMPT));
