@@ -71,7 +71,7 @@ function thresholdFigure({ candidates, theta, budget }) {
 }
 
 const whyOf = ({ tau, iteration, rows, device, lab }) => (
-  `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}${lab ? ` · over the Lab's prompts φ ${lab}` : ""}`
+  `τ ${fixed(tau, 2)} · ${duration(iteration)} per iteration · ${fixed(rows, 1)} tokens read · ${device}${lab ? ` · Lab: φ ${lab}` : ""}`
 );
 
 function speedsFigure({ runs }) {
