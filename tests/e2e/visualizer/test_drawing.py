@@ -163,6 +163,8 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(f"lines => ({READ_TREE})().lines === lines", arg=lines)
         assert page.evaluate(READ_TREE)["isWider"] == is_wider
+        page.evaluate("document.querySelector('.dv-tree-box').scrollTo(0, 0)")
+        expect(page.locator(".dv-tree-box[data-more]")).to_have_count(int(is_wider))
     box = page.locator(".dv-tree-box")
     height = box.bounding_box()["height"]
     # A short one stays on its line; what stands below it stays there.

@@ -242,8 +242,8 @@ export const onMap = ({ ratio, alpha }, { ratios, alphas }) => (
 const LARGE = "No target of 7 billion parameters has been measured with duoviz on a GPU. To measure one: ";
 const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 --variants --out my-results";
 
-// rows: where, the target, draft steps per target pass, φ of both, and which is faster; ways: sentences about drafting
-// in turn or in parallel.
+// rows: as `measured` in `duoviz/web/pages/live.py` gives them; ways: sentences about drafting in turn or
+// in parallel.
 export function createHardware(rows, { ways, gain }) {
   const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"];
   const cells = (tag, row) => el("tr", {}, ...row.map((cell, place) => el(tag, { "data-name": names[place] }, cell)));
