@@ -9,11 +9,13 @@ from duoviz.models.machine_code import intrinsic
 # A matrix [out, in] is stored in panels [out / PANEL, in, PANEL, 1], in int8 [out / PANEL, in / 2, PANEL, 2], in the
 # order in which a product reads it; one instruction multiplies and adds two int8 numbers. The sums of TILE rows by a
 # panel fit into the registers. With more than ALONE rows a product prefetches the next panel; with fewer the hardware
-# does it better. Up to PAIRED rows it reads two panels at once: two streams from memory are faster than one. Up to ONCE
-# rows it marks float32 panels, AHEAD bytes before it reads them, as used once: they leave the caches to the draft.
+# does it better. Up to PAIRED rows it reads two panels at once: two streams from memory are faster than one. A tile of
+# up to HINTED rows prefetches float32 panels AHEAD bytes before it reads them, NEAR as in `prefetch`. AMD's processors
+# take them as used once: they leave the caches to the draft. Intel's read memory at half the speed then.
 FEATURES = binding.get_host_cpu_features()
 PANEL, TILE, ALONE = (32, 8, 8) if FEATURES.get("avx512f") else (16, 4, 2)
-PAIRED, ONCE, AHEAD = 2, 4, 2048
+PAIRED, AHEAD = 2, 2048
+HINTED, NEAR = (4, 0) if FEATURES.get("sse4a") else (TILE, 3)
 
 ADDRESS, LANE, SHORT, BYTE, NUMBER = *(ir.IntType(bits) for bits in (64, 32, 16, 8)), ir.FloatType()
 NUMBERS, LANES = ir.VectorType(NUMBER, PANEL), ir.VectorType(LANE, PANEL)
@@ -100,8 +102,8 @@ def add_up(builder, count, inputs, step, places, stored, terms, ahead):
         place = builder.add(panel, builder.mul(term, ADDRESS(size)))
         weight = builder.load(builder.inttoptr(place, stored.as_pointer()), align=size // PANEL)
         weights.append(builder.sext(weight, SHORTS) if stored == BYTES else weight)
-        for line in range(AHEAD, AHEAD + size, LINE) if stored == NUMBERS and count <= ONCE else ():
-            prefetch(builder, builder.add(place, ADDRESS(line)), near=0)
+        for line in range(AHEAD, AHEAD + size, LINE) if stored == NUMBERS and count <= HINTED else ():
+            prefetch(builder, builder.add(place, ADDRESS(line)), near=NEAR)
     fetch(builder, term, terms, ahead)
     for number in range(count):
         # One number of 32 bits, or two of 16.
