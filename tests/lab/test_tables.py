@@ -87,6 +87,20 @@ def test_noise_is_that_of_questions_drawn_within_their_tasks():
     assert mean(each.spread for each in found) == pytest.approx(scatter, rel=0.15)
 
 
+def test_how_far_a_second_run_moved_phi_is_told():
+    def made(lane, seconds, repeat):
+        return [row(lane, n, seconds=seconds + 0.1 * (n % 3)) | {"repeat": repeat} for n in range(8)]
+
+    once = [*made(VANILLA, 10, 0), *made(DUO, 8, 0), *made(SPS, 8, 0)]
+    again = [*made(VANILLA, 10, 1), *made(DUO, 8, 1), *made(SPS, 5, 1)]
+    assert len(findings.about_noise(results(*once))) == 1
+    moved = 10.1 / 5.1 - 10.1 / 8.1
+    assert findings.about_noise(results(*once, *again))[1].startswith(
+        f"Asked again, φ over vanilla moved by {moved:.1f}"
+    )
+    assert findings.about_noise(results(*once, *again))[1].endswith("(SpS).")
+
+
 def test_the_fastest_is_faster_than_each_other_beyond_noise():
     def made(lane, seconds, count=8, phase=0):
         return [row(lane, n, seconds=seconds + 0.1 * ((n + phase) % 3)) for n in range(count)]

@@ -73,7 +73,7 @@ def recorded_runs() -> dict[str, Path]:
 MEASURED = {
     "two-cores": ("on two processor cores", "SmolLM2-135M"),
     "with-a-larger-target": ("there with a larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
-    "with-AVX-512": ("on two cores with AVX-512 and an earlier draft", "SmolLM2-135M"),
+    "two-Intel-cores": ("on two Intel cores", "SmolLM2-135M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 

@@ -164,7 +164,7 @@ function createPanel(panel, whole, pays, move) {
   const { size, toX, toY, toPlace } = scalesOf(pays);
   const drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${MAP_HEIGHT}`, class: "ll-map" });
   const image = svg("image", { x: MAP_LEFT, y: MAP_TOP, ...size, preserveAspectRatio: "none" });
-  const border = svg("path", { class: "ll-border" });
+  const [border, corrected] = [svg("path", { class: "ll-border" }), svg("path", { class: "ll-border ll-corrected" })];
   const circles = panel.points.map(({ alpha }) => [placeOfRatio(panel.ratio, pays), placeOfAlpha(alpha, pays)]);
   const measured = panel.points.map(({ task, phi, n }, at) => {
     const cx = inside(toX(circles[at][0]), MAP_LEFT, MAP_WIDTH - MAP_RIGHT);
@@ -176,7 +176,7 @@ function createPanel(panel, whole, pays, move) {
   });
   const ways = createWays(panel, pays, { toX, toY }, circles);
   const handle = createHandle(drawing, panel, pays, toPlace, move);
-  drawing.append(image, border, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
+  drawing.append(image, border, corrected, ...ways.nodes, ...axisNodes(pays, toX, toY), ...measured, handle);
   const [value, way] = [el("b", { class: "ll-phi" }), el("span", { class: "ll-way" })];
   const found = el("span", { class: "ll-found" });
   const node = el("figure", { class: "ll-panel", "data-method": panel.method },
@@ -185,6 +185,9 @@ function createPanel(panel, whole, pays, move) {
   const paint = (rows) => {
     image.setAttribute("href", pictureOf(panel[rows], pays.colours));
     border.setAttribute("d", borderPath(panel[rows], pays.gain, toX, toY));
+    // The error was measured with the costs measured here.
+    const isKnown = rows === "here" && panel.error !== null;
+    corrected.setAttribute("d", isKnown ? borderPath(panel[rows], pays.gain * (1 + panel.error), toX, toY) : "");
     if (panel.beside) ways.drawBorder(rows);
     painted = rows;
   };
@@ -230,7 +233,7 @@ function legendNodes({ gain, colours }) {
   return [
     item("phi", scale, "speed-up φ over vanilla: orange loses, blue gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: CIRCLE, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `line: ${percent} faster than vanilla`), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
+    item("gain", line(""), `line: ${percent} faster than vanilla`), item("corrected", line("ll-corrected"), "that line, corrected by the error at the ring"), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
 }
 
@@ -279,7 +282,8 @@ export function createMap({ pays, speeds }, chosen) {
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
     setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${stepsAt(ratio, pays)}. Elsewhere the cost model estimates each φ.`);
     setText(beyond, pays.beyond[choice.value]);
-    legend.lastChild.hidden = !panels.some((panel) => panel.hasBorder());
+    const drawn = { ways: panels.some((panel) => panel.hasBorder()), corrected: choice.value === "here" };
+    for (const item of legend.children) item.hidden = drawn[item.dataset.key] === false;
   };
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
