@@ -186,9 +186,11 @@ def headline(sides: Sequence[dict]) -> str:
     one round each, nothing is concluded.
     """
     slow, fast = sorted(sides, key=itemgetter("tps"))
-    speeds = f"({fast['tps']:.1f} against {slow['tps']:.1f} tokens/s)"
+    one_round = min(side["runs"] for side in sides) == 1
+    of_rounds = "" if one_round else " over all rounds"
+    speeds = f"({fast['tps']:.1f} against {slow['tps']:.1f} tokens/s{of_rounds})"
     names, times = f"{fast['method']} and {slow['method']}", f"{fast['tps'] / slow['tps']:.2f} times as fast as"
-    if min(side["runs"] for side in sides) == 1:
+    if one_round:
         return (
             f"In one run each, {fast['method']} was {times} {slow['method']} {speeds}. One run is too few to say more."
         )

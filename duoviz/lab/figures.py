@@ -17,7 +17,7 @@ from duoviz.lab.tasks import task_name
 TARGET, DRAFT = "#8460d6", "#12a594"
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star")
 GREY, FAINT = "#7d8694", "rgba(128,136,148,0.28)"
-FONT = "ui-sans-serif, system-ui, sans-serif"
+FONT = "Inter, ui-sans-serif, system-ui, sans-serif"
 AXIS = {"gridcolor": FAINT, "zeroline": False, "linecolor": FAINT, "automargin": True, "title": {"font": {"size": 13}}}
 # For a light page and a dark one; nothing that only plotly.js 4 has is used, because Gradio's page carries 3.
 LOOK = go.layout.Template(
@@ -200,9 +200,9 @@ def figure_5(results: Results) -> Figure:
             x=shares,
             orientation="h",
             name=f"k = {k}",
-            marker={"color": f"hsl(174, {70 - 20 * depth:.0f}%, {34 + 44 * depth:.0f}%)"},
+            marker={"color": f"hsl(174, {70 - 20 * depth:.0f}%, {26 + 54 * depth:.0f}%)"},
             text=[f"{percent:.0f}" if percent >= 6 else "" for percent in shares],
-            textfont={"color": "white" if depth < 0.5 else "#14161c"},
+            textfont={"color": "white" if depth < 0.2 else "#14161c"},
             insidetextanchor="middle",
             hovertemplate=f"k = {k}: %{{x:.1f}} % of the iterations<extra></extra>",
         )

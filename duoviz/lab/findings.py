@@ -153,8 +153,8 @@ def about_predictions(predictions: Predictions) -> list[str]:
     middle = sum(map(abs, errors.values())) / len(errors)
     high = sum(error > 0 for error in errors.values())
     return [
-        f"The cost model's mean error over {len(errors)} methods is {in_percent(middle)}; the largest is "
-        f"{in_percent(errors[worst], '+')}, for {label_of(worst)}. It is too high for {high} of them."
+        f"With each run's own tokens per pass the cost model's mean error over {len(errors)} methods is "
+        f"{in_percent(middle)}; the largest is {in_percent(errors[worst], '+')}, for {label_of(worst)}. It is too high for {high} of them."
     ]
 
 

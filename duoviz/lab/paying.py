@@ -171,7 +171,7 @@ def figure(results: Results) -> Figure:
             drawing.add_heatmap(x=RATIOS, y=ALPHAS, z=z, coloraxis="coloraxis", hovertemplate=HOVER_PHI, **where)
             add_contour(drawing, z, GAIN, {"width": 2}, where)
             if side.lead:
-                add_contour(drawing, side.lead[rows].astype("f4"), 0, {"width": 1.5, "dash": "dot"}, where)
+                add_contour(drawing, side.lead[rows].astype("f4"), 0, {"width": 1.5, "dash": "dash"}, where)
             data += [
                 ["model", f"{label}, {words}", ratio, alpha, value, "", ""]
                 for alpha, line in zip(ALPHAS, side.phi[rows], strict=True)
@@ -215,7 +215,7 @@ def figure(results: Results) -> Figure:
         "vanilla also have their measured time between passes. For DuoTree, acceptance is that of the draft's best "
         "tokens. Its policy is simulated at "
         f"{len(prediction.PLAYED_RATIOS)} ratios and {len(prediction.PLAYED_ALPHAS)} acceptances, interpolated "
-        "between, without text lookup. On its dotted line, parallel and alternating are equally fast.",
+        "between, without text lookup. On its dashed line, parallel and alternating are equally fast.",
     )
 
 

@@ -158,7 +158,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
             phi = measured[panel["method"]] if is_start else panel["here"][alpha][ratio]
             shown = page.locator(f'.ll-panel[data-method="{panel["method"]}"]')
             expect(shown.locator(".ll-phi")).to_have_text(f"{phi:.2f}")
-            of_model = f"measured; cost model: {phi * (1 + panel['error']):.2f}"
+            of_model = f"measured; the map: {phi * (1 + panel['error']):.2f}"
             expect(shown.locator(".ll-found")).to_contain_text(of_model if is_start else "estimate")
         steps = pays["start"]["steps"] if ratio == start[1] else pays["ratios"][ratio]
         where = f"α = {pays['alphas'][alpha]:.2f}, draft steps per target pass = {steps:.1f}."

@@ -167,7 +167,7 @@ def test_the_docs_quote_the_results_that_come_along():
     assert f"over vanilla are {', '.join(parts)}, DuoDecoding {on_gpu[DUO]} and REST {on_gpu['rest']}." in words(
         measuring
     )
-    for name, told in (("two-cores", "in `two-cores`"), ("two-Intel-cores", "in `two-Intel-cores`")):
+    for name, told in (("two-cores", "in `two-cores`"), ("with-AMD-cores", "in `with-AMD-cores`")):
         costs = cost_models(shipped(FOLDER.parent / "results" / f"{name}.zip").environment)[IN_TURN]
         longer = f"{costs.target_time(32, CONTEXTS[0]) / costs.target_time(1, CONTEXTS[0]):.1f} times"
         assert re.search(rf"{longer}[\w ]* {told}", words(measuring))

@@ -21,7 +21,7 @@ FLOAT32_BYTES = 4
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
     "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "best_guesses",
-    "weight_bytes", "phi", "lab_phi", "other_runs", "same_text",
+    "weight_bytes", "step_time", "phi", "lab_phi", "other_runs", "same_text",
 )  # fmt: skip
 
 
@@ -113,6 +113,13 @@ class Facts:
     def best_guesses(self, most: int) -> int:
         """The γ, from 1 to `most`, with the greatest φ by theory."""
         return max(range(1, most + 1), key=self.expected_speed_up)
+
+    def step_time(self) -> float:
+        """Median seconds of the run's draft steps of one token. Raises Mistake where it has none."""
+        steps = [step for iteration in self.trace["iterations"] for step in iteration["draft"] if step["tokens"] == 1]
+        if not steps:
+            raise Mistake(f"the run of {self.method} has no draft steps")
+        return median_high([step["end"] - step["start"] for step in steps])
 
     def weight_bytes(self) -> int:
         """Bytes of the target's weights. Raises Mistake where it is not the embedded pair's in float32."""

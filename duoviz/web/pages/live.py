@@ -71,9 +71,9 @@ def recorded_runs() -> dict[str, Path]:
 
 # Of results that come along, where they were measured, and with which target.
 MEASURED = {
-    "two-cores": ("on two processor cores", "SmolLM2-135M"),
-    "with-a-larger-target": ("there with a larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
-    "two-Intel-cores": ("on two Intel cores", "SmolLM2-135M"),
+    "two-cores": ("on two Intel cores", "SmolLM2-135M"),
+    "with-AMD-cores": ("on two AMD cores", "SmolLM2-135M"),
+    "with-a-larger-target": ("on these with a larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 

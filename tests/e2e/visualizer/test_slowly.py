@@ -56,7 +56,7 @@ def test_what_is_played_behind_a_run_says_how_far(plain_page):
     send(page, [{"type": "reset", "pace": "3 s"}, *(event for event in events if event["type"] != "reset")])
     where, behind = page.locator(".dv-where"), round(events[-1]["iteration"]["sync"])
     assert behind > 0
-    expect(where).to_have_text(f"The prompt's pass · {behind} s behind")
+    expect(where).to_have_text(f"The prompt's pass · slowed down, {behind} s behind")
     # The text ahead is grey, which the key says while there is any.
     later = page.locator(".dv-legend-list[data-later]")
     expect(later).to_have_count(1)

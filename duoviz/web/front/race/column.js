@@ -18,11 +18,16 @@ function swatch(lane, place) {
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
-function deviceWords({ header }) {
+export function deviceWords({ state: { header }, runs }) {
   if (!header) return WAITING;
   // What stands in brackets at the end is the machine's name, which may have some of its own.
   const cores = ({ device }) => device.replace(/ \(.*\)$/, "");
-  return `large model on ${cores(header.target)}${header.draft ? `; small model on ${cores(header.draft)}` : ""}`;
+  const others = [...runs.values()].filter((run) => run.header && run.header.target.device !== header.target.device);
+  const elsewhere = others.map((run) => cores(run.header.target));
+  return [
+    `large model on ${cores(header.target)}`, ...(header.draft ? [`small model on ${cores(header.draft)}`] : []),
+    ...(others.length ? [`in ${others.length} of ${runs.size} rounds the large one on ${[...new Set(elsewhere)].join(" or ")}`] : []),
+  ].join("; ");
 }
 
 // Why the sides have not the same cores; "" where they have, or where the visitor chose.
@@ -36,7 +41,7 @@ export function coresWords(race) {
   const lends = headers[at].target.borrows ? " and lends it to the large one while that waits" : "";
   const equal = differ((header) => header?.target.device)
     ? " “Race on equal cores” adds the large model alone on only the cores that DuoDecoding's has." : "";
-  return `Each method runs on the cores on which it is fastest; ${name} keeps one for its small model${lends}.${equal}`;
+  return `Each run takes the cores that were the fastest for its method so far; ${name} keeps one for its small model${lends}.${equal}`;
 }
 
 const WHOLE = new Set(["eos", "length", "context"]);
@@ -93,7 +98,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       const isWhole = race.clock >= wallOf(lane) && race.result?.lanes[place].figures?.runs > 1;
       [rate.hidden, round.hidden] = [isWhole, !isWhole];
       setText(seconds, duration(now.seconds));
-      setText(device, deviceWords(lane.state));
+      setText(device, deviceWords(lane));
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");
       problem.hidden = !lane.error;

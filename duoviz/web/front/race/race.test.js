@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, headerOf, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
 import { eventsOf } from "../visualizer/state.js";
-import { coresWords, standing, twinWords } from "./column.js";
+import { coresWords, deviceWords, standing, twinWords } from "./column.js";
 import { momentWords } from "./curves.js";
 import { headlineOf } from "./finish.js";
 import {
@@ -252,4 +252,13 @@ test("sides on other cores say why, unless the visitor chose the cores", () => {
   // The large models have the same core, but one side has a second.
   assert.match(words(one, null), /SpS keeps one for its small model\.$/);
   assert.deepEqual([words(one, "CPU core 0"), words(both, null, "target"), coresWords(emptyRace())], ["", "", ""]);
+});
+
+test("rounds on other cores are told beside those of the round shown", () => {
+  const lane = { state: { header: null }, runs: new Map() };
+  assert.match(deviceWords(lane), /Waiting/);
+  const header = (cores) => headerOf({ target: { device: `CPU ${cores} (AMD EPYC)` }, draft: null });
+  lane.state.header = header("core 1");
+  ["core 1", "cores 0, 1", "cores 0, 1"].forEach((cores, repeat) => lane.runs.set(repeat, { header: header(cores) }));
+  assert.equal(deviceWords(lane), "large model on CPU core 1; in 2 of 3 rounds the large one on CPU cores 0, 1");
 });

@@ -155,7 +155,7 @@ export function errorWords(error) {
   return `; it was ${percent ? `${percent} % too ${error > 0 ? "high" : "low"}` : "right"} where measured`;
 }
 
-const modelSays = (phi, error) => (error === null ? "" : `; cost model: ${fixed(phi * (1 + error), 2)}`);
+const modelSays = (phi, error) => (error === null ? "" : `; the map: ${fixed(phi * (1 + error), 2)}`);
 
 // Circles stay whole inside the axes.
 const inside = (value, low, high) => Math.min(high - CIRCLE - 1, Math.max(low + CIRCLE + 1, value));
@@ -253,7 +253,7 @@ export function createHardware(rows, { ways, gain }) {
   const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware: ours in float32, the paper's in bfloat16; one answer at a time (batch 1)"),
     el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
-  const rule = `Faster: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}, “no difference” within noise.`;
+  const rule = `Faster: the higher φ of both; “neither” pays where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
   return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel, and a large target"), ...notes, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND))));
 }

@@ -160,7 +160,7 @@ function paceWords(state) {
   if (isLive(state)) {
     // On the run's own clock.
     const behind = Math.round(state.iterations.at(-1).sync - (state.moment ?? state.iterations[state.shown].sync));
-    return behind > 0 && !state.follow ? ` · ${behind} s behind` : "";
+    return behind > 0 && !state.follow ? ` · slowed down, ${behind} s behind` : "";
   }
   const pace = isPaced(state) ? `${PACES[state.speed]} s each` : `${state.speed}× real speed`;
   return state.playing && state.speed !== 1 ? ` · ${pace}` : "";

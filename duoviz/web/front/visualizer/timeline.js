@@ -122,15 +122,18 @@ export function drawLanes(drawing, layer, labels, { state, view, width, hatch })
 
 const lendsCores = (header) => Boolean(header?.draft && header.target.borrows);
 
-// Where the draft's cores work for the target, in the draft's lane: from its last step until the target has ended.
-export function lentPath({ header, lanes, iterations }, view, toX) {
-  const parts = [];
-  eachBetween(lendsCores(header) ? lanes.target : [], view.start, view.end, ({ start, end, position }) => {
-    const from = Math.max(start, iterations[position].draft.at(-1)?.end ?? start);
-    if (from < end) parts.push(`M${toX(from).toFixed(2)} ${LANES.draft}H${toX(end).toFixed(2)}v${LANE_HEIGHT}H${toX(from).toFixed(2)}Z`);
+// When the draft's cores work for the target, as [from, to]: from its last step until the target has ended.
+function lentBetween({ header, lanes, iterations }, from, to) {
+  const times = [];
+  eachBetween(lendsCores(header) ? lanes.target : [], from, to, ({ start, end, position }) => {
+    const begin = Math.max(start, iterations[position].draft.at(-1)?.end ?? start);
+    if (begin < end) times.push([begin, end]);
   });
-  return parts.join("");
+  return times;
 }
+
+export const lentPath = (state, view, toX) => (
+  lentBetween(state, view.start, view.end).map(([from, to]) => `M${toX(from).toFixed(2)} ${LANES.draft}H${toX(to).toFixed(2)}v${LANE_HEIGHT}H${toX(from).toFixed(2)}Z`).join(""));
 
 // Played, an iteration begins when the one before it has ended, and not with the first work.
 function placeBand(band, state, toX) {
@@ -221,8 +224,11 @@ export function sharesInView(state, view) {
   const [from, to] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)];
   const busy = busyBetween(state.lanes, from, to);
   const isAlone = state.header?.draft === null;
+  const inView = ([start, end]) => Math.max(0, Math.min(end, to) - Math.max(start, from));
+  const lent = lentBetween(state, from, to).reduce((sum, times) => sum + inView(times), 0);
   return {
-    from, to, target: 1 - busy.target / (to - from), draft: isAlone ? null : 1 - busy.draft / (to - from),
+    from, to, target: 1 - busy.target / (to - from), draft: isAlone ? null : 1 - (busy.draft + lent) / (to - from),
+    lent: lendsCores(state.header) ? lent / (to - from) : null,
     overlap: isAlone || !state.header?.can_overlap ? null : busy.both / (to - from),
   };
 }
@@ -231,7 +237,7 @@ function createShares(state, view) {
   const span = el("span");
   const values = {};
   const node = el("p", { class: "dv-shares" }, span);
-  for (const [name, label] of [["overlap", "both working at once "], ["target", "large model idle "], ["draft", "small model idle "]]) {
+  for (const [name, label] of [["overlap", "both working at once "], ["target", "large model idle "], ["draft", "small model idle "], ["lent", "lent "]]) {
     values[name] = el("b", { "data-share": name });
     node.append(el("span", {}, label, values[name]));
   }

@@ -32,13 +32,18 @@ test("shares of the run that is in view, and nothing of an overlap where both ta
 test("a lent core works for the target from the draft's last step to the end of the target's pass", () => {
   const target = { start: 1, end: 5, rows: 1 };
   const iterations = [iterationOf({ target, draft: [{ start: 1, end: 2, tokens: 1 }], sync: 5 })];
-  const pathOf = (borrows) => {
-    const header = headerOf({ target: { name: "large", device: "", borrows } });
-    const view = { start: 0, end: 10 };
-    return lentPath(endedState(iterations, header), view, scaleOf(view, 100));
-  };
+  const view = { start: 0, end: 10 };
+  const stateOf = (borrows) => endedState(iterations, headerOf({ target: { name: "large", device: "", borrows } }));
+  const pathOf = (borrows) => lentPath(stateOf(borrows), view, scaleOf(view, 100));
   assert.equal(pathOf(true), "M20.00 57H50.00v22H20.00Z");
   assert.equal(pathOf(false), "");
+  // A lent core is not idle.
+  const sharesOf = (borrows, end) => sharesInView(stateOf(borrows), { start: 0, end });
+  const cases = [[true, 10, 3 / 5, 1 / 5], [true, 4, 2 / 4, 1 / 4], [false, 10, null, 4 / 5]];
+  cases.forEach(([borrows, end, lent, idle]) => {
+    near(sharesOf(borrows, end).lent, lent);
+    near(sharesOf(borrows, end).draft, idle);
+  });
 });
 
 // A hundred iterations, a second each.
