@@ -154,7 +154,8 @@ def about_predictions(predictions: Predictions) -> list[str]:
     high = sum(error > 0 for error in errors.values())
     return [
         f"With each run's own tokens per pass the cost model's mean error over {len(errors)} methods is "
-        f"{in_percent(middle)}; the largest is {in_percent(errors[worst], '+')}, for {label_of(worst)}. It is too high for {high} of them."
+        f"{in_percent(middle)}; the largest is {in_percent(errors[worst], '+')}, for {label_of(worst)}. "
+        f"It is too high for {high} of them."
     ]
 
 
