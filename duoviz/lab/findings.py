@@ -1,9 +1,10 @@
 """The sentences that the numbers support, and no more: who is faster is decided by `speed_up` alone."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from duoviz.lab import answers
-from duoviz.lab.answers import FEWEST, Value, asked, by_lane, faster_of, rows_of, speed_up, tasks_of
+from duoviz.lab.answers import FEWEST, Value, asked, by_lane, faster_of, paired, rows_of, speed_up, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
 from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
 from duoviz.lab.prediction import Predictions, ratio_of
@@ -206,13 +207,17 @@ def about_noise(results: Results) -> list[str]:
 
 
 def between_repeats(rows: Sequence[Row]) -> dict[str, float]:
-    """Of each lane, how far its φ over vanilla is apart in two repeats at most; none of those asked once."""
-    repeats, lanes = sorted({row["repeat"] for row in rows}), dict.fromkeys(row["model_id"] for row in rows)
-    base, moved = rows_of(rows, VANILLA), {}
+    """Of each other lane, how far its φ over vanilla is apart in two repeats at most, on the questions of every repeat;
+    nothing of those that were asked once."""
+    repeats, lanes = {row["repeat"] for row in rows}, sorted({row["model_id"] for row in rows} - {VANILLA})
+    moved = {}
     for lane in lanes if len(repeats) > 1 else ():
-        mine = [[row for row in rows_of(rows, lane) if row["repeat"] == repeat] for repeat in repeats]
-        phis = [phi.value for each in mine if (phi := speed_up(each, base))]
-        moved[lane] = max(phis, default=0) - min(phis, default=0)
+        times = Counter(mine["question_id"] for mine, _ in paired(rows_of(rows, lane), rows_of(rows, VANILLA)))
+        always = [row for row in rows if times[row["question_id"]] == len(repeats)]
+        base, mine = rows_of(always, VANILLA), rows_of(always, lane)
+        each = [speed_up([row for row in mine if row["repeat"] == repeat], base) for repeat in repeats]
+        if phis := [phi.value for phi in each if phi]:
+            moved[lane] = max(phis) - min(phis)
     return moved
 
 

@@ -10,8 +10,8 @@ from duoviz.models.embedded import TARGET_LABEL
 DRAFT = ASSETS / "draft"
 OUR_DRAFT, TARGET = "duoviz draft", "SmolLM2-135M-Instruct"
 FEWER_BITS = (
-    "On two cores a target in int8 alone is faster than one in float32 with any method, and drafting gains it little "
-    "(docs/measuring.md)."
+    "On two Intel cores a target in int8 without a draft was faster than one in float32 with it, and drafting then "
+    "adds little (docs/measuring.md)."
 )
 # Of the target, which is fetched when it is first needed.
 PARAMETERS, LAYERS = 134_515_008, 30

@@ -94,6 +94,9 @@ def test_how_far_a_second_run_moved_phi_is_told():
     once = [*made(VANILLA, 10, 0), *made(DUO, 8, 0), *made(SPS, 8, 0)]
     again = [*made(VANILLA, 10, 1), *made(DUO, 8, 1), *made(SPS, 5, 1)]
     assert len(findings.about_noise(results(*once))) == 1
+    # A second time that was cut short says nothing of questions that it did not reach.
+    cut = [*once, *made(VANILLA, 10, 1)[:1], *made(DUO, 2, 1)[:1]]
+    assert findings.between_repeats(cut) == {DUO: pytest.approx(10 / 2 - 10 / 8)}
     told = findings.about_noise(results(*once, *again))[1]
     assert told.startswith(f"Asked again, φ over vanilla moved by {10.1 / 5.1 - 10.1 / 8.1:.1f}") and "(SpS)" in told
 

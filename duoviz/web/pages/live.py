@@ -73,7 +73,7 @@ def recorded_runs() -> dict[str, Path]:
 MEASURED = {
     "two-cores": ("on two Intel cores", "SmolLM2-135M"),
     "with-AMD-cores": ("on two AMD cores", "SmolLM2-135M"),
-    "with-a-larger-target": ("on these with a larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
+    "with-a-larger-target": ("on two AMD cores, larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
 }
 

@@ -59,7 +59,7 @@ CALIBRATION = {
     "0.01354 | over(0.01054)": "1.29", "2.02 | over(0.1904)": "10.6",
     # Halves go up, as in the page's scripts.
     "0.525 | percent": "53 %", "1.625 | fixed(2)": "1.63",
-    "rows_within(2)": "12", "rows_within(10)": "32", "steps_that_fit(1)": "5",
+    "step_time() | seconds": "4.0 ms", "rows_within(2)": "12", "rows_within(10)": "32", "steps_that_fit(1)": "5",
 }  # fmt: skip
 CASES = {
     # 6 tokens in 4 · 20 ms + 24 ms; the first one came after 20 ms.
@@ -129,7 +129,9 @@ MISTAKES = [
         "iteration.theta | fixed(3)": "NoneType", "rejected_token | quoted": "NoneType", "sequences": "say how",
         "second_choice.q | fixed(3)": "has no attribute",
     }),
-    (facts(method="vanilla"), {"T_target(8) | seconds": "no calibration", "weight_bytes()": "is not known"}),
+    (facts(method="vanilla"), {
+        "T_target(8) | seconds": "no calibration", "weight_bytes()": "is not known", "step_time()": "no draft steps",
+    }),
     (PREFILL, {"iteration_time | seconds": "NoneType", "phi()": "no recorded run of vanilla"}),
 ]  # fmt: skip
 

@@ -254,7 +254,7 @@ test("sides on other cores say why, unless the visitor chose the cores", () => {
   assert.deepEqual([words(one, "CPU core 0"), words(both, null, "target"), coresWords(emptyRace())], ["", "", ""]);
 });
 
-test("rounds on other cores are told beside those of the round shown", () => {
+test("a side says in how many rounds its large model had other cores", () => {
   const lane = { state: { header: null }, runs: new Map() };
   assert.match(deviceWords(lane), /Waiting/);
   const header = (cores) => headerOf({ target: { device: `CPU ${cores} (AMD EPYC)` }, draft: null });
