@@ -134,7 +134,7 @@ def shown(cell: Cell) -> tuple[str, str]:
         around = f"{'noise ' * cell.mean}±\xa0{least}{max(cell.spread, smallest):,.{cell.digits}f}, "
     # A narrow column breaks the line after the comma alone.
     count = f"n\xa0=\xa0{cell.n:,}"
-    return f"{cell.value:,.{cell.digits}f}", f"{around}{count}" if around or cell.digits else ""
+    return f"{cell.value:z,.{cell.digits}f}", f"{around}{count}" if around or cell.digits else ""
 
 
 TEMPLATES = Environment(

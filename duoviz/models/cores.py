@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,9 +72,14 @@ def on_cores(cores: tuple[int, ...], *, threads: int = 0) -> Iterator[None]:
 def machine_name() -> str:
     """The processor's name, as the system gives it."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    names = (line.split(":", 1)[1] for line in lines if line.startswith("model name"))
     # Arm's processors have none there.
-    return next(names, platform.processor() or platform.machine())
+    return short_name(next(names, platform.processor() or platform.machine()))
+
+
+def short_name(name: str) -> str:
+    """A processor's name without signs and words that tell nobody which one it is."""
+    return " ".join(re.sub(r"\((R|TM)\)|\b(CPU|Processor|\d+-Core)\b", "", name).split())
 
 
 def lends_gpu() -> bool:

@@ -129,6 +129,10 @@ def test_what_stands_around_a_figure_is_never_a_rounded_nought():
     assert around == ["± < 0.1, n = 4", "n = 4", "noise ± 0.06, n = 84"]
 
 
+def test_a_rounded_nought_has_no_sign():
+    assert shown(Value(-0.4, None, 1, 0))[0] == "0"
+
+
 def test_noise_and_the_deviation_of_answers_are_columns_of_their_own():
     values = [Value(18.4, 0.5, 4), Value(1.28, 0.06, 84, 2, mean=True)]
     head, *lines = table_lines(tables.Table("name", "title", "Method", ["speed", "φ"], [("SpS", values)]))

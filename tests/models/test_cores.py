@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from duoviz.models.cores import assign_cores, available_cores, core_label, machine_name, on_cores
+from duoviz.models.cores import assign_cores, available_cores, core_label, machine_name, on_cores, short_name
 
 
 @pytest.mark.parametrize("count", [2, 3, 16])
@@ -26,6 +26,19 @@ def test_the_calling_thread_is_pinned_and_released():
     with on_cores((core,)):
         assert os.sched_getaffinity(0) == {core} and torch.get_num_threads() == 1
     assert os.sched_getaffinity(0) == before and torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize(
+    ("given", "short"),
+    [
+        ("Intel(R) Xeon(R) Processor @ 2.80GHz", "Intel Xeon @ 2.80GHz"),
+        ("Intel(R) Core(TM) i7-8550U CPU @ 1.80GHz", "Intel Core i7-8550U @ 1.80GHz"),
+        ("AMD Ryzen 7 5800X 8-Core Processor", "AMD Ryzen 7 5800X"),
+        ("Cortex-A76", "Cortex-A76"),
+    ],
+)
+def test_a_processor_has_a_short_name(given, short):
+    assert short_name(given) == short
 
 
 def test_a_label_names_the_cores_and_those_that_are_lent():
