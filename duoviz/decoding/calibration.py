@@ -9,9 +9,11 @@ from pathlib import Path
 import numba
 import torch
 
+from duoviz.decoding.choosing import step
 from duoviz.decoding.costs import LONGEST, ROW_COUNTS, WIDTHS, Costs, Forward
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.placement import Placement
+from duoviz.decoding.sampling import Sampling
 from duoviz.decoding.worker.protocol import DraftState, DraftWorker
 from duoviz.models.cache import cache_folder, recall, remember
 from duoviz.models.cores import machine_name
@@ -80,9 +82,8 @@ class MeasureRequest:
             for k, taken in times.items():
                 if waits() or stopped():
                     raise Stopped
-                logits, span = timed_forward(model, [0] * k, parents=[context - 1] * k)
-                logits.softmax(-1).max(-1)
-                taken.append(time.perf_counter() - span.start)
+                _, span = step(model, [0] * k, [context - 1] * k, [context + 1] * k, Sampling(), 1)
+                taken.append(span.seconds)
                 model.crop(context)
         model.crop(0)
         medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}
