@@ -94,7 +94,8 @@ def costs_file(pair: Pair, placement: Placement) -> Path:
     """The cache file of a placement's costs."""
     machine = f"{pair.target_device_label(placement.cores)} {pair.cores} {machine_name()}"
     key = f"{placement} {machine} {torch.__version__} {numba.__version__} {pair.name} {pair.target.label}"
-    return cache_folder() / f"costs-{hashlib.sha256(f'{key} {pair.draft.version}'.encode()).hexdigest()[:16]}.json"
+    key += f" {pair.target.precision} {pair.draft.version}"
+    return cache_folder() / f"costs-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
 
 
 def recall_costs(file: Path) -> Costs:

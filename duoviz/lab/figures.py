@@ -120,7 +120,7 @@ def figure_3(results: Results) -> Figure:
         "Figure 3: time to the first token, relative to vanilla",
         styled(drawing, barmode="group", bargap=0.22),
         data,
-        "Below the dotted line the first token, of the first turn, is earlier than vanilla's. Error bars: one standard "
+        "Below the line at 1 the first token, of the first turn, is earlier than vanilla's. Error bars: one standard "
         "deviation over the questions.",
     )
 

@@ -69,9 +69,11 @@ def tree_ways(environment: dict) -> dict[str, Ways]:
 def points_of(results: Results, lane: str) -> dict[str, tuple[float, Value]]:
     """The draft's acceptance and a lane's φ on all tasks and on each, by what tables call them.
 
-    Of a tree, the tokens verified are no sample of the draft's best ones; of the chains that SpS drafts they are.
+    Of a tree or of several sequences, the tokens verified are no sample of the draft's best ones; of the chains that
+    SpS drafts they are.
     """
-    chains, groups = rows_of(results.rows, SPS if lane == DUOTREE else lane), with_all(tasks_of(results.rows))
+    chains = rows_of(results.rows, SPS) or rows_of(results.rows, lane)
+    groups = with_all(tasks_of(results.rows))
     alphas = {name: acceptance(row for row in chains if row["task"] in tasks).rate for name, tasks in groups.items()}
     phis = speeds(results.rows, [lane])[lane].phi if rows_of(results.rows, lane) else {}
     return {name: (alpha, phi) for name, phi in phis.items() if phi and (alpha := alphas[name]) is not None}
@@ -205,7 +207,7 @@ def figure(results: Results) -> Figure:
     colours = {"colorscale": scale, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
     return Figure(
         "pays",
-        "When does it pay?",
+        "When does it pay? Every map",
         styled(drawing, height=740, margin={"t": 60}, coloraxis=colours),
         data,
         "Colours: the speed-up φ that the cost model expects if every "

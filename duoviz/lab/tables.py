@@ -317,8 +317,7 @@ def environments(several: Sequence[Results]) -> Table:
         "",
         [results.name for results in several],
         lines,
-        "Results hold how many cores worked, but not the processor's model and clock: how fast it was, the measured "
-        "times at the end tell.",
+        "How fast the machine was then, the measured times at the end tell.",
         words=True,
     )
 

@@ -11,8 +11,6 @@ from statistics import median
 from unittest.mock import patch
 
 from duoviz import Engine, Settings, load_engine, runner
-from duoviz.decoding import engine as engines
-from duoviz.decoding.costs import Costs
 from duoviz.models import load
 from duoviz.trace.metrics import metrics, text_of
 from tests.benchmarks.harness import alternated, arguments, machine, questions, ratios, spread
@@ -34,8 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     methods, settings = options.methods.split(","), Settings(max_new_tokens=options.max_new_tokens)
     prompts = spread(questions(3), options.prompts)
-    # What an earlier process learnt was learnt in float32.
-    with patch.object(engines, "recall_costs", lambda file: Costs()), ExitStack() as stack:
+    with ExitStack() as stack:
         of = {precision: stack.enter_context(load_in(precision)) for precision in PRECISIONS}
         print(machine(of["int8"].pair))
         lanes = [(precision, method) for method in methods for precision in PRECISIONS]

@@ -100,8 +100,8 @@ def test_the_table_has_each_methods_error_and_the_sentence_the_worst():
         {"Vanilla": 0, "Vanilla on DuoDecoding's target cores": 100, "SpS": 0, "PLD": 0, "DuoDecoding": 0}
     )
     assert findings.about_predictions(found) == [
-        "With each run's own tokens per pass the cost model's mean error over 5 methods is 20 %; the largest is +100 "
-        "%, for Vanilla on DuoDecoding's target cores. It is too high for 1 of them."
+        "With tokens per pass by formula where there is one, the cost model's mean error over 5 methods is 20 %; the "
+        "largest is +100 %, for Vanilla on DuoDecoding's target cores. It is too high for 1 of them."
     ]
 
 

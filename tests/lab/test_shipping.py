@@ -146,9 +146,7 @@ def test_what_was_asked_and_of_which_models_is_told_as_the_answers_have_it(file)
     }
     # With which models stands before what is folded.
     first = told.partition("<details>")[0]
-    # The table by hardware says so of all of them.
-    assert results.environment["precision"]["target"] == "float32"
-    assert "in float32" in first and "in int8" in first
+    assert all(f"in {precision}" in first for precision in results.environment["precision"].values())
     is_ours = results.environment["versions"]["duoviz"] == __version__
     assert (draft_size() in first) == is_ours and (target_size() in first) == ("at SmolLM2" not in first)
     assert told.count("million parameters in") == first.count("million parameters in")

@@ -16,9 +16,10 @@ from duoviz.command_line import tell
 from duoviz.decoding.engine import load_engine
 from duoviz.decoding.settings import Settings
 from duoviz.space import ROOT
+from tests.benchmarks.fewer_bits import load_in
 from tests.benchmarks.harness import arguments
 from tests.release.moving_picture import draw
-from tests.release.sitting import LARGER, LARGER_PAIR, NAME, put, record
+from tests.release.sitting import INT8, LARGER, LARGER_PAIR, NAME, put, record
 
 
 def main() -> None:
@@ -35,6 +36,8 @@ def main() -> None:
         duoviz.bench(engine, out=options.sitting / NAME, variants=True, **asked)
     with load_engine(LARGER_PAIR, progress=tell) as engine:
         duoviz.bench(engine, out=options.sitting / LARGER, table_1=True, **asked)
+    with load_in("int8") as engine:
+        duoviz.bench(engine, out=options.sitting / INT8, table_1=True, **asked)
     put(options.sitting, ROOT)
     draw(ROOT / "assets" / "iteration.webp")
 

@@ -19,6 +19,8 @@ from tests.release.picture import picture
 NAME = "two-cores"
 # Of a larger target on the same machine, its results and its pair.
 LARGER, LARGER_PAIR = "with-a-larger-target", "embedded-as-360m"
+# Of the same target in fewer bits.
+INT8 = "with-an-int8-target"
 
 
 def record(engine: Engine, sitting: Path, settings: Settings) -> None:
@@ -40,7 +42,7 @@ def put(sitting: Path, root: Path) -> None:
     for method in (name for name, method in METHODS.items() if method.draft):
         share_costs([traces / name / f"{method}{recordings.ENDING}" for name in recordings.PROMPTS])
     # Last: what is said of other machines' results compares their speed with the recordings'.
-    for name in (NAME, LARGER):
+    for name in (NAME, LARGER, INT8):
         ship(sitting / name, results, name)
     for file in results.glob("*.zip"):
         ship(file, results, file.stem)

@@ -21,7 +21,7 @@ FLOAT32_BYTES = 4
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
     "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "best_guesses",
-    "weight_bytes", "step_time", "phi", "lab_phi", "other_runs", "same_text",
+    "weight_bytes", "step_time", "phi", "lab_phi", "lab_phi_in_int8", "other_runs", "same_text",
 )  # fmt: skip
 
 
@@ -100,9 +100,11 @@ class Facts:
         """The median number of proposed tokens that a target forward checks, the prompt's apart; at least 1."""
         return max(1, median_high([len(guesses(iteration)) for iteration in self.trace["iterations"][1:]] or [1]))
 
-    def expected_tokens(self) -> float:
-        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance."""
-        return float(run_of(self.metrics[self.method]["acceptance"], self.usual_guesses()))
+    def expected_tokens(self, guesses: int | None = None) -> float:
+        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance and γ
+        the guesses; None: as many as usual.
+        """
+        return float(run_of(self.metrics[self.method]["acceptance"], guesses or self.usual_guesses()))
 
     def expected_speed_up(self, guesses: int | None = None) -> float:
         """φ by theory, of a method that takes turns, with so many guesses; None: as many as usual."""
@@ -146,11 +148,15 @@ class Facts:
         )
         return others.count(vanilla)
 
-    def lab_phi(self) -> str:
-        """φ over the prompts of the Lab's results on two cores, with its noise. Raises Mistake."""
-        if not (found := averages().get(METHODS[self.method].title)):
+    def lab_phi(self, results: str = "two-cores") -> str:
+        """φ over the prompts of the Lab's results of that name, with its noise. Raises Mistake."""
+        if not (found := averages(results).get(METHODS[self.method].title)):
             raise Mistake(f"no results that come along have {self.method}")
         return in_words(found)
+
+    def lab_phi_in_int8(self) -> str:
+        """`lab_phi`, where the target is in int8."""
+        return self.lab_phi("with-an-int8-target")
 
     def phi(self) -> float:
         """The speed-up φ: tokens per second over vanilla's."""

@@ -10,7 +10,6 @@ from duoviz.lab.answers import faster_of
 from duoviz.lab.paper import TABLE_1
 from duoviz.lab.plan import DUO, SPS, label_of
 from duoviz.models.cores import lends_gpu
-from duoviz.models.sizes import FEWER_BITS
 from duoviz.recordings import ENDING, PROMPT, STORY
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Visualizer
@@ -72,6 +71,7 @@ def recorded_runs() -> dict[str, Path]:
 # Of results that come along, where they were measured, and with which target.
 MEASURED = {
     "two-cores": ("on two Intel cores", "SmolLM2-135M"),
+    "with-an-int8-target": ("on two Intel cores, in int8", "SmolLM2-135M"),
     "with-AMD-cores": ("on two AMD cores", "SmolLM2-135M"),
     "with-a-larger-target": ("on two AMD cores, larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
     "with-an-H100": ("on an H100", "SmolLM2-135M"),
@@ -103,9 +103,11 @@ def measured() -> list[tuple[str, ...]]:
 
 
 def worth_it() -> str:
-    """Which method is worth it on two cores, on a GPU with a small target, and in the paper; "" without results."""
+    """Which method is worth it on two cores, there in int8, on a GPU with a small target, and in the paper; "" without
+    results.
+    """
     told = {name: where for name, (where, _) in MEASURED.items()}
-    shown = {told["two-cores"]: "", told["with-an-H100"]: " with a small target", IN_PAPER: " with a 7B target"}
+    shown = {told["two-cores"]: "", told["with-an-int8-target"]: "", told["with-an-H100"]: " with a small target", IN_PAPER: " with a 7B target"}
     said = [
         f"{where[0].upper()}{where[1:]}{shown[where]} ({target}): {ANSWERS.get(faster, f'{faster} is faster')}, "
         f"φ {duo} with DuoDecoding and {in_turn} with SpS{', not measured by us' * (where == IN_PAPER)}."
@@ -116,7 +118,7 @@ def worth_it() -> str:
         return ""
     return (
         "**Is it worth implementing?** φ is the speed-up over the large model alone; SpS takes turns. "
-        f"{' '.join(said)} Our target is in float32. {FEWER_BITS} The *Lab* has the map."
+        f"{' '.join(said)} Where nothing else stands, our target is in float32. The *Lab* has the map."
     )
 
 

@@ -11,7 +11,7 @@ export function createKnob(rates, { recorded, pays, onChange }) {
     "aria-label": "How often is the small model right?",
   });
   const value = el("output", { class: "dv-first-rate" });
-  const mark = pays === null ? [] : [el("span", { "class": "dv-first-mark", "aria-hidden": "true" }, "▲"), el("span", { class: "dv-first-pays" }, `from ${percent(pays)} on it pays: 5 % faster or more (computed)`)];
+  const mark = pays === null ? [] : [el("span", { "class": "dv-first-mark", "aria-hidden": "true" }, "▲"), el("span", { class: "dv-first-pays" }, `this run is 5 % faster or more from ${percent(pays)} on (computed)`)];
   const say = () => {
     const rate = rates[input.value];
     const words = `${percent(rate)}, ${rate === recorded ? "as recorded" : "computed"}`;

@@ -25,7 +25,7 @@ function figureTable(verdicts, drafted, costs) {
   const sums = both.map(summary);
   return el("table", { class: "dg-figures" }, headings("You", "The draft"), el("tbody", {},
     row("Acceptance, up to the first wrong guess", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
-    row("Speed-up over the target alone", ...both.map((each) => speedWords(each, costs)))));
+    row("Times as fast as the target alone", ...both.map((each) => speedWords(each, costs)))));
 }
 
 function roundTable(verdicts, drafted) {

@@ -2,7 +2,8 @@
 
 import { el, setText, svg } from "../visualizer/dom.js";
 import { colorOf } from "../visualizer/methods.js";
-import { capital, duration, fixed, quote } from "../visualizer/words.js";
+import { capital, count, duration, fixed, quote } from "../visualizer/words.js";
+import { coresOf } from "../visualizer/origin.js";
 import { createText } from "../visualizer/text.js";
 import { canReplay, sidesOf, tokensOf, wallOf, writtenBy } from "./model.js";
 
@@ -18,16 +19,16 @@ function swatch(lane, place) {
   return svg("svg", { class: "dv-swatch", width: 28, height: 10, "aria-hidden": "true" }, line);
 }
 
-export function deviceWords({ state: { header }, runs }) {
+export function deviceWords({ state: { header } }) {
   if (!header) return WAITING;
-  // What stands in brackets at the end is the machine's name, which may have some of its own.
-  const cores = ({ device }) => device.replace(/ \(.*\)$/, "");
-  const others = [...runs.values()].filter((run) => run.header && run.header.target.device !== header.target.device);
-  const elsewhere = others.map((run) => cores(run.header.target));
-  return [
-    `large model on ${cores(header.target)}`, ...(header.draft ? [`small model on ${cores(header.draft)}`] : []),
-    ...(others.length ? [`in ${others.length} of ${runs.size} rounds the large one on ${[...new Set(elsewhere)].join(" or ")}`] : []),
-  ].join("; ");
+  return [`large model on ${coresOf(header.target)}`, ...(header.draft ? [`small model on ${coresOf(header.draft)}`] : [])].join("; ");
+}
+
+// On which cores the large model was in how many rounds; "" where all were alike.
+export function roundsByCores({ runs }) {
+  const all = [...runs.values()].filter(({ header }) => header).map(({ header }) => coresOf(header.target));
+  const each = [...new Set(all)];
+  return each.length < 2 ? "" : each.map((cores) => `${cores}: ${count(all.filter((other) => other === cores).length, "round")}`).join("; ");
 }
 
 // Why the sides have not the same cores; "" where they have, or where the visitor chose.
@@ -95,8 +96,8 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       setText(tokens, String(now.tokens));
       setText(tps, fixed(now.tps, 1));
       // Of several rounds the median one is shown; the table has the speed of all.
-      const isWhole = race.clock >= wallOf(lane) && race.result?.lanes[place].figures?.runs > 1;
-      [rate.hidden, round.hidden] = [isWhole, !isWhole];
+      const isMedian = canReplay(race) && race.result?.lanes[place].figures?.runs > 1;
+      [rate.hidden, round.hidden] = [isMedian, !isMedian];
       setText(seconds, duration(now.seconds));
       setText(device, deviceWords(lane));
       setText(badge, standing(race, lane));

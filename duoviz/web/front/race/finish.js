@@ -3,7 +3,7 @@
 import { el, setText } from "../visualizer/dom.js";
 import { runningNumbers } from "../visualizer/state.js";
 import { count, duration, fixed, known } from "../visualizer/words.js";
-import { countersOf, headOf } from "./column.js";
+import { countersOf, headOf, roundsByCores } from "./column.js";
 import { hasEnded, sidesOf, tokensOf, writtenBy } from "./model.js";
 
 // [name, label, how it is written]; φ is known at the end alone.
@@ -41,7 +41,8 @@ function createFigures({ race }) {
       const soFar = (lane) => ({ ...runningNumbers(lane.state, lane.state.shown), tps: countersOf(race, lane).tps });
       const figures = sides.map((lane, place) => finals[place] ?? soFar(lane));
       const onEqualCores = race.result?.baselines.target ?? null;
-      const key = JSON.stringify([race.epoch, finals, figures, onEqualCores]);
+      const cores = sides.map(roundsByCores);
+      const key = JSON.stringify([race.epoch, finals, figures, onEqualCores, cores]);
       if (key === drawn) return;
       drawn = key;
       head.replaceChildren(el("td"), ...sides.map((lane, place) => el("th", { scope: "col" }, ...headOf(lane, place))));
@@ -49,6 +50,7 @@ function createFigures({ race }) {
       body.replaceChildren(...rows.map(([name, label, written]) => (
         el("tr", { "data-row": name }, el("th", { scope: "row" }, name === "tps" && finals[0]?.runs > 1 ? `${label} (all rounds)` : label), ...figures.map((each, place) => (
           el("td", {}, el("span", { "data-figure": name }, written(each[name])), " ", el("small", {}, spreadWords(finals[place], name)))))))));
+      if (cores.some(Boolean)) body.append(el("tr", { "data-row": "cores" }, el("th", { scope: "row" }, "the large model's cores"), ...cores.map((words) => el("td", {}, el("small", {}, words || "the same in all rounds")))));
       setText(rounds, hasEnded(race) && race.result ? roundsWords(finals.map((each) => each?.runs ?? 0)) : "So far");
     },
   };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { endingAt, headerOf, iterationOf, laneEvents, near, recordingOf } from "../testing.js";
 import { eventsOf } from "../visualizer/state.js";
-import { coresWords, deviceWords, standing, twinWords } from "./column.js";
+import { coresWords, deviceWords, roundsByCores, standing, twinWords } from "./column.js";
 import { momentWords } from "./curves.js";
 import { headlineOf } from "./finish.js";
 import {
@@ -260,5 +260,8 @@ test("a side says in how many rounds its large model had other cores", () => {
   const header = (cores) => headerOf({ target: { device: `CPU ${cores} (AMD EPYC)` }, draft: null });
   lane.state.header = header("core 1");
   ["core 1", "cores 0, 1", "cores 0, 1"].forEach((cores, repeat) => lane.runs.set(repeat, { header: header(cores) }));
-  assert.equal(deviceWords(lane), "large model on CPU core 1; in 2 of 3 rounds the large one on CPU cores 0, 1");
+  assert.equal(deviceWords(lane), "large model on CPU core 1");
+  assert.equal(roundsByCores(lane), "CPU core 1: 1 round; CPU cores 0, 1: 2 rounds");
+  lane.runs.delete(0);
+  assert.equal(roundsByCores(lane), "");
 });

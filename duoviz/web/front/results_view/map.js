@@ -233,7 +233,7 @@ function legendNodes({ gain, colours }) {
   return [
     item("phi", scale, "speed-up φ over vanilla: orange loses, blue gains"), item("ring", sign(ring), "your point"),
     item("measured", sign(svg("circle", { cx: 12, cy: 10, r: CIRCLE, class: "ll-measured", fill: "none" })), "measured here, task by task"),
-    item("gain", line(""), `line: ${percent} faster than vanilla`), item("corrected", line("ll-corrected"), "that line, corrected by the error at the ring"), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
+    item("gain", line(""), `line: ${percent} faster than vanilla`), item("corrected", line("ll-corrected"), "the same line, if the map errs everywhere as at the ring"), item("ways", line("ll-ways"), `parallel is ${percent} faster than sequential`),
   ];
 }
 
@@ -248,14 +248,14 @@ const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 -
 // rows: as `measured` in `duoviz/web/pages/live.py` gives them; ways: sentences about drafting in turn or
 // in parallel.
 export function createHardware(rows, { ways, gain }) {
-  const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Faster"];
+  const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "What pays"];
   const cells = (tag, row) => el("tr", {}, ...row.map((cell, place) => el(tag, { "data-name": names[place] }, cell)));
-  const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware: ours in float32, the paper's in bfloat16; one answer at a time (batch 1)"),
+  const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware: ours in float32 where nothing else stands, the paper's in bfloat16; one answer at a time (batch 1)"),
     el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
-  const rule = `Faster: the higher φ of both; “neither” pays where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
+  const rule = `What pays: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
-  return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel, and a large target"), ...notes, el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND))));
+  return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel?"), ...notes), el("p", { class: "ll-note" }, LARGE, el("code", {}, COMMAND)));
 }
 
 // pays, speeds: as `first_view` in `duoviz/lab/report.py` gives them; chosen: what the reader chose before, or now.

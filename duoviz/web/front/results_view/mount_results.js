@@ -49,8 +49,8 @@ function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
   });
   draw();
   const key = (kind, words) => el("li", {}, el("span", { class: "ll-bar ll-key", "data-kind": kind, style: `--colours: ${stripes(lines)}` }), words);
-  return el("section", { class: "ll-speeds", "aria-label": "Table 1: how much faster" },
-    el("div", { class: "ll-head" }, el("h3", {}, "Table 1: how much faster?"), choice),
+  return el("section", { class: "ll-speeds", "aria-label": "How much faster" },
+    el("div", { class: "ll-head" }, el("h3", {}, "How much faster?"), choice),
     el("ul", { class: "ll-keys" }, key("here", "measured here"), ...papers.map((model, place) => key(`paper-${place}`, `the paper, ${model}`))),
     el("table", { class: "ll-bars" }, body), note);
 }

@@ -13,13 +13,13 @@ function meanWords(header, averages, whyInTurn) {
   if (!own) return "";
   const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
   const isSlower = parallel && header.target.cpu && inTurn?.phi > own.phi;
-  return `Over the Lab's ${own.n} prompts ${measuredWords(own)}, from ${low} to ${high}.${isSlower ? whyInTurn(own, inTurn) : ""}`;
+  return `Over the Lab's ${own.n} prompts ${measuredWords(own)} times, from ${low} to ${high}.${isSlower ? whyInTurn(own, inTurn) : ""}`;
 }
 
 export const shortWords = (header, averages) => meanWords(header, averages, (own, inTurn) => {
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
-  return ` Here, on shared cores, an older method that takes turns (SpS) is even faster: ${inTurn.phi.toFixed(2)}.`
-    + `${isOtherwise ? ` With a large model on a GPU the paper found ${aboutOf(header).title} faster.` : ""}`;
+  return ` Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`
+    + `${isOtherwise ? ` ${aboutOf(header).title} is made for a large model on a GPU, where the paper found it faster.` : ""}`;
 });
 
 export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {

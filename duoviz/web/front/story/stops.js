@@ -185,7 +185,7 @@ function withBars(trace, iteration) {
     ...shownAt(trace, iteration), nodes: draftedOf(iteration),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
-    sum: `θ = ${fixed(p, 4)} (best) × ${fixed(theta / p, 4)} (best next) = ${fixed(theta, 3)}`,
+    sum: `θ = ${fixed(p, 3)} (best) × ${fixed(theta / p, 3)} (best next) ≈ ${fixed(theta, 3)}`,
   };
 }
 
@@ -207,12 +207,9 @@ function sideOf({ iterations }, name) {
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
-  const times = own.rate / other.rate;
-  const longer = (own.wall / own.passes) / (other.wall / other.passes);
-  const fewer = own.passes < other.passes ? `, not ${other.passes}` : ": no guess was right";
-  const passes = `${own.passes} passes through the large model${fewer}, each ${longer.toFixed(2)} times as long`;
-  const cores = times < 1 && hasMore ? " (alone, it has both models' cores)" : "";
-  return `The same text, ${times.toFixed(2)} times as fast: ${passes}${cores}.`;
+  const [ours, theirs] = [own, other].map(({ passes, wall }) => `${passes} passes of ${duration(wall / passes)}`);
+  const longer = own.wall / own.passes > other.wall / other.passes && hasMore ? ", longer as both models share the processor" : "";
+  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: ${ours}${longer}, instead of ${theirs}.`;
 }
 
 // 7: both runs, from their start.

@@ -14,6 +14,7 @@ const words = (value, length) => clip(visible(value), length);
 
 // A device's label ends with the machine's name: "CPU core 1 (AMD EPYC)". The timeline names the cores.
 export const machineOf = (label) => / \((.*)\)$/.exec(label)?.[1] ?? label;
+export const coresOf = ({ device }) => device.replace(/ \(.*\)$/, "");
 export function devicesWords({ target, draft }) {
   const labels = [target, draft].map((side) => side?.device).filter(Boolean);
   const machines = new Set(labels.map(machineOf));

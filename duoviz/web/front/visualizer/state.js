@@ -66,13 +66,12 @@ const COMPARING = " Now the large model writes it alone, to compare.";
 const [CUT, WHOLE] = [["stopped", "error"], ["eos", "length", "context"]];
 const LOST = "The connection to the server was lost";
 
-// What a whole run has written, in which time and how many passes, and how much of it had been guessed.
+// What a whole run has written, in which time and how many passes.
 function writtenWords({ header, iterations }) {
   const tokens = iterations.flatMap(({ committed }) => committed);
-  const guessed = tokens.filter(({ source }) => source !== "target").length;
-  const instead = guessed ? ` instead of ${tokens.length}` : "";
-  const time = isTimed(header) && iterations.length ? ` and ${duration(iterations.at(-1).sync)}` : "";
-  return `${count(tokens.length, "token")}${guessed ? `, ${guessed} of them guessed,` : ""} in ${count(iterations.length, "pass", "passes")}${instead}${time}.`;
+  const time = isTimed(header) && iterations.length ? ` in ${duration(iterations.at(-1).sync)}` : "";
+  const instead = iterations.length < tokens.length ? ` instead of ${tokens.length}` : "";
+  return `${count(tokens.length, "token")}${time}: ${count(iterations.length, "pass", "passes")}${instead}.`;
 }
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.

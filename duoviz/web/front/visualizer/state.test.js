@@ -100,7 +100,7 @@ test("what is said", () => {
   const [lost, back] = [true, false].map((isLost) => ({ type: "connection", lost: isLost }));
   const [running, ended] = [() => stateOf(THREE), () => endedState(THREE)];
   const end = (stopped, message, note) => ({ type: "end", end: stopped && { stopped, message }, note });
-  const told = "6 tokens, 3 of them guessed, in 3 passes instead of 6 and 4.00 s.";
+  const told = "6 tokens in 4.00 s: 3 passes instead of 6.";
   const finished = `Finished: the limit on new tokens was reached. ${told}`;
   const said = [
     [running, [end("eos")], "done", `Finished: the large model ended its answer. ${told}`],

@@ -2,7 +2,7 @@
 
 import { el, isPresented, placeOn, section, setAttributes, setText, svg, textButton, watchSize } from "./dom.js";
 import { onKeys } from "./keys.js";
-import { modelWords } from "./origin.js";
+import { coresOf, machineOf, modelWords } from "./origin.js";
 import { isPaced } from "./player.js";
 import { beginOf, busyBetween, eachBetween, isTimed, iterationEndingAt } from "./state.js";
 import { clip, count, duration, percent, visible } from "./words.js";
@@ -77,7 +77,9 @@ function timelineLane(lane, about) {
   const { state, toX, hatch, view } = about;
   const side = state.header?.[lane] ?? {};
   const model = toX.width < NAMES_FROM ? "" : modelWords(side);
-  const name = visible([lane === "target" ? "Large model (target)" : "Small model (draft)", model, side.device].filter(Boolean).join(" · "));
+  const isNamed = lane === "draft" && side.device && machineOf(side.device) === machineOf(state.header.target.device);
+  const device = isNamed ? coresOf(side) : side.device;
+  const name = visible([lane === "target" ? "Large model (target)" : "Small model (draft)", model, device].filter(Boolean).join(" · "));
   const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
     clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
   const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);

@@ -58,7 +58,7 @@ const [ROWS, HALF, KEY_SCROLL] = [26, 13, 80];
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
 const [LEAST_SCALE, LESSONS_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 480, 1240];
-const scaleIn = ({ width, height }) => (width > 900 ? Math.min(2, Math.max(4 / 3, height / 165)) : LEAST_SCALE);
+const scaleIn = ({ width, height }) => (width <= 900 ? LEAST_SCALE : height < 300 ? 4 / 3 : 5 / 3);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
 // counted there.
@@ -170,6 +170,7 @@ function drawNodes(drawing, { items }, iteration, { captions, places, width, sca
     "aria-label": treeWords(iteration, header),
   });
   const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
+  drawing.style.setProperty("--scale", scale);
   const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
   drawing.replaceChildren(...words, ...edges, ...items.map((item) => nodeGroup(item, header)));
 }
