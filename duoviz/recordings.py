@@ -71,8 +71,8 @@ def record(engine: Engine, settings: Settings, prompt: str, *, report: Progress 
 
 
 def several_times(engine: Engine, placement: Placement) -> dict:
-    """A header's `calibration`, the mean of several."""
-    from duoviz.decoding.costs import Costs, mean_model
+    """A header's `calibration`, the median of several."""
+    from duoviz.decoding.costs import Costs, median_model
     from duoviz.runner import calibration
 
     models = []
@@ -80,7 +80,7 @@ def several_times(engine: Engine, placement: Placement) -> dict:
         engine.kept_costs[placement] = Costs()
         engine.calibrate(placement)
         models.append(engine.costs(placement).model)
-    return calibration(mean_model(models))
+    return calibration(median_model(models))
 
 
 def recorded_speed(target: str) -> float | None:

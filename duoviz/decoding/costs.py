@@ -81,10 +81,10 @@ def step_times(costs: CostModel, context: float) -> list[float]:
     return between_contexts(np.array(costs.draft), context).tolist()
 
 
-def mean_model(models: Sequence[CostModel]) -> CostModel:
-    """The mean of every time."""
-    target, draft = (np.mean([getattr(model, side) for model in models], axis=0) for side in ("target", "draft"))
-    overhead = float(np.mean([model.overhead for model in models]))
+def median_model(models: Sequence[CostModel]) -> CostModel:
+    """The median of every time, to which a calibration that was held up adds nothing."""
+    target, draft = (np.median([getattr(model, side) for model in models], axis=0) for side in ("target", "draft"))
+    overhead = float(np.median([model.overhead for model in models]))
     return CostModel(tuple(map(tuple, target.tolist())), tuple(map(tuple, draft.tolist())), overhead)
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from typing import NamedTuple
 
 from duoviz import runner
-from duoviz.decoding.costs import CostModel, mean_model
+from duoviz.decoding.costs import CostModel, median_model
 from duoviz.decoding.drafting import DraftPlan, DraftRequest
 from duoviz.decoding.engine import Engine
 from duoviz.decoding.forward import PREFILL_CHUNK, Stopped, timed_forward
@@ -73,7 +73,7 @@ def course_of(engine: Engine, stopped: Callable[[], bool]) -> Callable[[], dict[
         for name, models in noted.items():
             if (model := costs[name].model) not in models[-1:]:
                 models.append(model)
-        return {name: mean_model(models) for name, models in noted.items()}
+        return {name: median_model(models) for name, models in noted.items()}
 
     return note
 

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import median
 
 from duoviz import recordings
 from duoviz.command_line import tell
@@ -55,11 +55,11 @@ def put(sitting: Path, root: Path) -> None:
 
 
 def share_costs(files: Sequence[Path]) -> None:
-    """Give a method's recordings the mean of their calibrations, so that all pages tell of one machine."""
+    """Give a method's recordings the median of their calibrations, so that all pages tell of one machine."""
     traces = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     costs = [trace["header"]["calibration"] for trace in traces]
     for side in ("target", "draft"):
-        times = [mean(seconds for _, seconds in same) for same in zip(*(each[side] for each in costs), strict=True)]
+        times = [median(seconds for _, seconds in same) for same in zip(*(each[side] for each in costs), strict=True)]
         shared = [[count, round(seconds, 6)] for (count, _), seconds in zip(costs[0][side], times, strict=True)]
         for each in costs:
             each[side] = shared
