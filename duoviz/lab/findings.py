@@ -154,8 +154,8 @@ def about_predictions(predictions: Predictions) -> list[str]:
     middle = sum(map(abs, errors.values())) / len(errors)
     high = sum(error > 0 for error in errors.values())
     return [
-        f"With tokens per pass by formula where there is one, the cost model's mean error over {len(errors)} methods is "
-        f"{in_percent(middle)}; the largest is {in_percent(errors[worst], '+')}, for {label_of(worst)}. "
+        f"With tokens per pass by formula where there is one, the cost model's mean error over {len(errors)} methods "
+        f"is {in_percent(middle)}; the largest is {in_percent(errors[worst], '+')}, for {label_of(worst)}. "
         f"It is too high for {high} of them."
     ]
 

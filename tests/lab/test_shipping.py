@@ -29,7 +29,7 @@ from duoviz.recordings import FOLDER, GAME, LESSONS, STORY
 from tests.app import ROOT
 from tests.lab.made_results import row
 from tests.release.pages import BEGIN, END, results_page, summary
-from tests.release.sitting import LARGER, NAME, put
+from tests.release.sitting import INT8, LARGER, NAME, put
 
 SHIPPED = sorted((FOLDER.parent / "results").glob("*.zip"))
 README = f"# Title\n\nBefore.\n\n{BEGIN}\nold\n{END}\n\nAfter.\n"
@@ -189,7 +189,7 @@ def test_a_release_writes_the_readmes_tables(finished, tmp_path):
     for folder in (page.parent, root / "assets" / "traces", root / "assets" / "results"):
         folder.mkdir(parents=True)
     readme.write_text(README)
-    for name in (NAME, LARGER):
+    for name in (NAME, LARGER, INT8):
         shutil.copytree(finished, sitting / name)
     for folder in (STORY, LESSONS, GAME):
         shutil.copytree(folder, sitting / folder.name)

@@ -67,9 +67,11 @@ def best_guesses(alpha, ratio, passes):
 
 # What a reader computes of the figures in a question that asks for a number, a lesson's last.
 COMPUTED = {
-    "one-token-at-a-time": lambda weights, ms: 4 * weights / ms,
+    "one-token-at-a-time": lambda tokens: tokens,
     "draft-and-verify": lambda tokens, passes: tokens / passes,
-    "what-drafting-costs": lambda alpha, ratio, three: (1 + alpha + alpha**2) / (2 / ratio + three),
+    "what-drafting-costs": lambda alpha, ratio, rows, longer, guesses: (
+        (1 - alpha**rows) / (1 - alpha) / (guesses / ratio + longer)
+    ),
     "how-much-to-draft": lambda alpha, ratio, *passes: best_guesses(alpha, ratio, passes),
     "what-a-rejection-costs": lambda one, eight: (eight - one) / 7,
     "when-it-does-not-pay": lambda draft, one, two: (draft + two) / one - 1,

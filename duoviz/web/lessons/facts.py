@@ -101,8 +101,8 @@ class Facts:
         return max(1, median_high([len(guesses(iteration)) for iteration in self.trace["iterations"][1:]] or [1]))
 
     def expected_tokens(self, guesses: int | None = None) -> float:
-        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance and γ
-        the guesses; None: as many as usual.
+        """Tokens a target forward by theory, of a method that takes turns: 1 + α + … + α^γ, α being the acceptance and
+        γ the guesses; None: as many as usual.
         """
         return float(run_of(self.metrics[self.method]["acceptance"], guesses or self.usual_guesses()))
 

@@ -107,7 +107,12 @@ def worth_it() -> str:
     results.
     """
     told = {name: where for name, (where, _) in MEASURED.items()}
-    shown = {told["two-cores"]: "", told["with-an-int8-target"]: "", told["with-an-H100"]: " with a small target", IN_PAPER: " with a 7B target"}
+    shown = {
+        told["two-cores"]: "",
+        told["with-an-int8-target"]: "",
+        told["with-an-H100"]: " with a small target",
+        IN_PAPER: " with a 7B target",
+    }
     said = [
         f"{where[0].upper()}{where[1:]}{shown[where]} ({target}): {ANSWERS.get(faster, f'{faster} is faster')}, "
         f"φ {duo} with DuoDecoding and {in_turn} with SpS{', not measured by us' * (where == IN_PAPER)}."

@@ -208,7 +208,7 @@ function sideOf({ iterations }, name) {
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
   const [ours, theirs] = [own, other].map(({ passes, wall }) => `${passes} passes of ${duration(wall / passes)}`);
-  const longer = own.wall / own.passes > other.wall / other.passes && hasMore ? ", longer as both models share the processor" : "";
+  const longer = own.wall / own.passes > other.wall / other.passes && hasMore ? " on shared cores" : "";
   return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: ${ours}${longer}, instead of ${theirs}.`;
 }
 

@@ -66,7 +66,7 @@ test("the race has both runs' measured speeds and what was measured otherwise, a
   const passes = (seconds, number) => `${number} passes of ${duration(seconds / number)}`;
   for (const speed of [0.5, 1.04, 2.5]) {
     const told = passes(alone / speed, TOLD.iterations.length);
-    const longer = alone / speed / TOLD.iterations.length > alone / ALONE.iterations.length ? ", longer as both models share the processor" : "";
+    const longer = alone / speed / TOLD.iterations.length > alone / ALONE.iterations.length ? " on shared cores" : "";
     assert.equal(paced(speed), `The same text, ${speed.toFixed(2)} times as fast: ${told}${longer}, instead of ${passes(alone, ALONE.iterations.length)}.`);
   }
   assert.doesNotMatch(paced(0.5, TOLD), /share/);
