@@ -86,7 +86,7 @@ ON_TOP = """() => {
 
 def test_an_open_menu_is_over_what_a_word_means(page, methods_page):
     show(page, methods_page, "duodecoding")
-    page.set_viewport_size({"width": 390, "height": 600})
+    page.set_viewport_size({"width": 390, "height": 520})
     open_menu(page)
     # The iteration's number stands right above the menu.
     page.locator(".dv-term").first.evaluate("(node) => node.focus({ preventScroll: true })")
