@@ -114,10 +114,10 @@ function severalInOnePass({ told }) {
   const [rows, many] = measured.findLast(([size]) => size > 1 && size <= 8) ?? [];
   const tokens = tokensOf(told.iterations).slice(0, rows);
   if (!one || !many || tokens.length < rows || many >= rows * one) return null;
-  const [several, times] = [`${NUMBERS[rows]} tokens`, many / one];
+  const [several, times] = [`${NUMBERS[rows]} tokens`, (many / one).toFixed(1)];
   return {
-    words: `Checking ${several} takes ${times.toFixed(2)} times as long as writing one: they share one reading of these numbers.`,
-    seen: `Two bars, one for one token and one for ${several}, which is ${times.toFixed(2)} times as long.`,
+    words: `Checking ${several} takes about ${times} times as long as writing one: they share one reading of these numbers.`,
+    seen: `Two bars, one for one token and one for ${several}, which is about ${times} times as long.`,
     trace: told, one, many, rows, tokens,
   };
 }
