@@ -55,7 +55,7 @@ def jobs_of(plan: Plan) -> list[Job]:
 
 
 def course_of(engine: Engine, stopped: Callable[[], bool]) -> Callable[[], dict[str, CostModel]]:
-    """What notes the costs wherever they have changed, for a machine's speed changes, and gives the means until then.
+    """What notes the costs wherever they have changed, for a machine's speed changes, and gives the medians until then.
 
     Costs are of both sides at once, in turn, and in turn on the target's cores; measured first where no draft has run.
     Raises DraftDied, Stopped.

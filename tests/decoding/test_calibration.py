@@ -47,6 +47,11 @@ def test_a_short_context_is_measured_at_its_end(beside):
     assert all(time > 0 for row in (*costs.target, *costs.draft) for time in row)
 
 
+def test_a_draft_step_is_timed_as_drafting_makes_it(monkeypatch):
+    monkeypatch.setattr(calibration, "step", lambda model, tokens, *rest: ([], Span(0.0, len(tokens), len(tokens))))
+    assert calibrated(tiny_engine(), beside=False).draft[0] == pytest.approx(range(1, 9), rel=0.1)
+
+
 def test_a_draft_without_trees_is_measured_with_one_row():
     engine = tiny_engine()
     model = engine.draft_beside.model

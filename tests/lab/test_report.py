@@ -103,7 +103,8 @@ def test_the_map_is_the_cost_models_and_the_bars_are_table_1s(finished):
     assert (tree["beside"]["here"][20][30] > 0) == (ways.beside[20, 30] > ways.in_turn[20, 30])
     # The draft's best tokens are those that SpS tests.
     accepted = acceptance(rows_of(results.rows, "speculative", "code")).rate
-    assert {each["task"]: each["alpha"] for each in tree["points"]}["Code"] == accepted
+    for panel in found["pays"]["panels"]:
+        assert {each["task"]: each["alpha"] for each in panel["points"]}["Code"] == accepted
     assert lines["DuoTree"]["paper"] == {"Vicuna-7b-v1.5": {}, "Llama-2-7b": {}}
 
 
