@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from duoviz.decoding.choosing import step
 from duoviz.decoding.costs import LONGEST, ROW_COUNTS, WIDTHS, Costs, Forward
 from duoviz.decoding.forward import Stopped, timed_forward, timed_prefill
 from duoviz.decoding.placement import Placement
-from duoviz.decoding.sampling import Sampling
+from duoviz.decoding.sampling import DraftNotFinite, Sampling
 from duoviz.decoding.worker.protocol import DraftState, DraftWorker
 from duoviz.models.cache import cache_folder, recall, remember
 from duoviz.models.cores import machine_name
@@ -82,8 +83,11 @@ class MeasureRequest:
             for k, taken in times.items():
                 if waits() or stopped():
                     raise Stopped
-                _, span = step(model, [0] * k, [context - 1] * k, [context + 1] * k, Sampling(), 1)
-                taken.append(span.seconds)
+                start = time.perf_counter()
+                # The run itself says what becomes of such a draft.
+                with suppress(DraftNotFinite):
+                    step(model, [0] * k, [context - 1] * k, [context + 1] * k, Sampling(), 1)
+                taken.append(time.perf_counter() - start)
                 model.crop(context)
         model.crop(0)
         medians = {k: sorted(taken)[len(taken) // 2] for k, taken in times.items()}

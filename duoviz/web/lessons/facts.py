@@ -148,15 +148,18 @@ class Facts:
         )
         return others.count(vanilla)
 
-    def lab_phi(self, results: str = "two-cores") -> str:
-        """φ over the prompts of the Lab's results of that name, with its noise. Raises Mistake."""
-        if not (found := averages(results).get(METHODS[self.method].title)):
-            raise Mistake(f"no results that come along have {self.method}")
-        return in_words(found)
+    def lab_phi(self) -> str:
+        """φ over the prompts of the Lab's results on two cores, with its noise. Raises Mistake."""
+        return self.phi_in("two-cores")
 
     def lab_phi_in_int8(self) -> str:
         """`lab_phi`, where the target is in int8."""
-        return self.lab_phi("with-an-int8-target")
+        return self.phi_in("with-an-int8-target")
+
+    def phi_in(self, results: str) -> str:
+        if not (found := averages(results).get(METHODS[self.method].title)):
+            raise Mistake(f"no results that come along have {self.method}")
+        return in_words(found)
 
     def phi(self) -> float:
         """The speed-up φ: tokens per second over vanilla's."""
