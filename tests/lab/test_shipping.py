@@ -165,6 +165,9 @@ def test_the_docs_quote_the_results_that_come_along():
     assert f"over vanilla are {', '.join(parts)}, DuoDecoding {on_gpu[DUO]} and REST {on_gpu['rest']}." in words(
         measuring
     )
+    whole, fewer = (found[name][VANILLA].tps[ALL_TASKS].value for name in (NAME, INT8))
+    assert f"vanilla is {fewer / whole:.1f} times as fast" in words(measuring)
+    assert whole * max(found[NAME][lane].phi[ALL_TASKS].value for lane in (SPS, DUO, DUOTREE)) < fewer
     for name, told in (("two-cores", "in `two-cores`"), ("with-AMD-cores", "in `with-AMD-cores`")):
         costs = cost_models(shipped(FOLDER.parent / "results" / f"{name}.zip").environment)[IN_TURN]
         longer = f"{costs.target_time(32, CONTEXTS[0]) / costs.target_time(1, CONTEXTS[0]):.1f} times"
