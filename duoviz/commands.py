@@ -154,7 +154,7 @@ def print_comparison(engine: Engine, race: Race, options: argparse.Namespace) ->
     In the table "–" stands for a figure that could not be measured.
     """
     disturbed = race.disturbance
-    lines = comparison.table(race.rows, disturbed=disturbed is not None)
+    lines = comparison.table(race.rows)
     agreements = comparison.against_vanilla(engine, race.rows)
     titles = [f"{title:>{width}}" for title, _, width, _ in FIGURES]
     print(f"{'method':13} {'cores':7} {'runs':>4}", *titles, " equal/tie/defect")

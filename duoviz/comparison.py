@@ -35,31 +35,26 @@ def by_lane(rows: Iterable[dict]) -> dict[tuple[str, str], list[dict]]:
     return lanes
 
 
-def table(rows: Sequence[dict], *, disturbed: bool = False) -> list[dict]:
+def table(rows: Sequence[dict]) -> list[dict]:
     """Each method's means over its rounds, with the lowest and the highest tokens a second.
 
     tps: the tokens of all rounds over their seconds. phi, phi_same_cores: φ over vanilla at its best here and on the
-    target's cores; phi_lowest, phi_highest: that of single rounds; None where the rows were disturbed. same_text: in
-    how many rounds it wrote the tokens of that vanilla.
+    target's cores; phi_lowest, phi_highest: that of single rounds. same_text: in how many rounds it wrote the tokens of
+    that vanilla.
     """
     lines, everything, same_cores = [], baseline(rows, "auto"), baseline(rows, "target")
     for (method, cores), mine in by_lane(rows).items():
         speeds = [row["metrics"]["tps"] for row in wrote(mine)]
         pairs = finished(mine, everything)
         single = [each for pair in pairs if (each := phi([pair]))]
-        phis = {
-            "phi": phi(pairs),
-            "phi_lowest": min(single, default=None),
-            "phi_highest": max(single, default=None),
-            "phi_same_cores": phi(finished(mine, same_cores)),
-        }
         line = {"method": method, "cores": cores, "runs": len(mine), "tps": speed(mine)}
         for name, of in MEANS.items():
             known = [row["metrics"][of] for row in mine if row["metrics"][of] is not None]
             line[name] = mean(known) if known else None
         line |= {"tps_lowest": min(speeds, default=None), "tps_highest": max(speeds, default=None)}
+        line |= {"phi": phi(pairs), "phi_lowest": min(single, default=None), "phi_highest": max(single, default=None)}
         same = sum(row["token_ids"] == base["token_ids"] for row, base in rounds(mine, everything))
-        lines.append(line | (dict.fromkeys(phis) if disturbed else phis) | {"same_text": same})
+        lines.append(line | {"phi_same_cores": phi(finished(mine, same_cores)), "same_text": same})
     return lines
 
 
@@ -124,8 +119,10 @@ def outcome(engine: Engine, lanes: Sequence[Lane], rows: Sequence[dict], errors:
 
 
 def phis(result: dict) -> dict[str, float]:
-    """The speed-ups φ over vanilla of an outcome's lanes that are not vanilla themselves and have one."""
-    known = [lane for lane in result["lanes"] if lane["figures"] and lane["figures"]["phi"]]
+    """The speed-ups φ over vanilla of an undisturbed outcome's lanes that are not vanilla themselves and have one."""
+    known = [
+        lane for lane in result["lanes"] if not result["disturbance"] and lane["figures"] and lane["figures"]["phi"]
+    ]
     others = [lane for lane in known if lane["summary"]["settings"]["method"] != "vanilla"]
     return {lane["name"]: lane["figures"]["phi"] for lane in others}
 
@@ -153,7 +150,7 @@ def summed_up(
     Nothing is concluded from a side that was cut.
     """
     mine = [[row for row in rows if row["method"] == lane.name] for lane in lanes]
-    lines = {line["method"]: line for line in table(rows, disturbed=disturbed is not None)}
+    lines = {line["method"]: line for line in table(rows)}
     verdict = worst(agreements) if agreements else None
     sides = [row for row in map(median_row, mine[:2]) if row]
     comparable = len(sides) == 2 and not disturbed and not any(was_cut(row) for row in sides)
@@ -245,7 +242,7 @@ def disturbance(rows: Sequence[dict]) -> str | None:
     if not (signs := [sign for mine in by_lane(wrote(rows)).values() if (sign := unsteady(mine) or slowed(mine))]):
         return None
     return (
-        f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods. "
+        f"{WORDS.format('; '.join(signs))} Such times allow no conclusion about the methods, and φ is rough. "
         "Try again when the machine is idle."
     )
 
@@ -268,4 +265,7 @@ def unsteady(rows: Sequence[dict]) -> str | None:
     speeds = spreads[(len(spreads) - 1) // 2]
     if max(speeds) <= LARGEST_SPREAD * min(speeds):
         return None
-    return f"{rows[0]['method']} wrote {min(speeds):.1f} tokens/s in one round and {max(speeds):.1f} in another"
+    return (
+        f"{rows[0]['method']} wrote {min(speeds):.1f} tokens/s in one round and {max(speeds):.1f} in another, "
+        f"more than {LARGEST_SPREAD:.2f} times as many"
+    )

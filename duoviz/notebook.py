@@ -155,7 +155,7 @@ class Race(Saved):
     @cached_property
     def table(self) -> pd.DataFrame:
         """A row a lane: the means of its runs, and φ where vanilla ran too (see `comparison.table`)."""
-        return frame(comparison.table(self.rows, disturbed=self.disturbance is not None))
+        return frame(comparison.table(self.rows))
 
     def lines(self) -> list[dict]:
         names = ("prompt", "method", "cores", "repeat", "stopped")

@@ -33,7 +33,7 @@ def test_the_places_start_before_gradio_is_imported_and_the_page_imports_nothing
 def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_path):
     told = live.worth_it()
     assert {*live.MEASURED} == {file.stem for file in results_store.RECORDED.glob("*.zip")}
-    answers = {"two-cores": "On two Intel cores", "with-an-H100": "On an H100 with a small target"}
+    answers = {"two-cores": "On two Intel cores", "with-an-H100": "On an H100, draft on its CPU, with a small target"}
     for name, where in answers.items():
         duo, in_turn = (averages(name)[method] for method in ("DuoDecoding", "SpS"))
         phis = [f"{each['phi']:.2f} ± {each['noise']:.2f}" for each in (duo, in_turn)]

@@ -74,7 +74,7 @@ MEASURED = {
     "with-an-int8-target": ("on two Intel cores, in int8", "SmolLM2-135M"),
     "with-AMD-cores": ("on two AMD cores", "SmolLM2-135M"),
     "with-a-larger-target": ("on two AMD cores, larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
-    "with-an-H100": ("on an H100", "SmolLM2-135M"),
+    "with-an-H100": ("on an H100, draft on its CPU", "SmolLM2-135M"),
 }
 
 
@@ -110,7 +110,7 @@ def worth_it() -> str:
     shown = {
         told["two-cores"]: "",
         told["with-an-int8-target"]: "",
-        told["with-an-H100"]: " with a small target",
+        told["with-an-H100"]: ", with a small target",
         IN_PAPER: " with a 7B target",
     }
     said = [

@@ -260,7 +260,7 @@ function createShares(state, view) {
 const patternNode = (pattern, sign = "") => el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign);
 
 const entry = (tag, words, ...sample) => el(tag, {}, patternNode(...sample), ` ${words}`);
-const [idle, lent] = [["idle", "idle"], ["lent to the large model", "lent"]];
+const [idle, lent] = [["idle", "idle"], ["core helps the large model", "lent"]];
 
 // Of the lanes' patterns, as nodes.
 export const patternKeys = (tag, header) => (
