@@ -110,7 +110,7 @@ def recall_costs(file: Path) -> Costs:
         for name in ("target", "draft"):
             if kept[name]["count"]:
                 getattr(costs, name).recall(kept[name])
-        costs.overhead = min(max(float(kept["between"]), 0.0), LONGEST)
+        costs.overhead = min(max(float(kept["overhead"]), 0.0), LONGEST)
     except (ValueError, KeyError, TypeError, OverflowError):
         return Costs()
     return costs
@@ -118,4 +118,4 @@ def recall_costs(file: Path) -> Costs:
 
 def remember_costs(file: Path, costs: Costs) -> None:
     """Write the costs for later processes."""
-    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "between": costs.overhead})
+    remember(file, {"target": costs.target.kept(), "draft": costs.draft.kept(), "overhead": costs.overhead})

@@ -19,9 +19,12 @@ WIDTHS = tuple(range(1, MAX_SEQUENCES + 1))
 # An estimate keeps them at these contexts: what a long text adds does not follow from the little that 512 tokens do.
 LEARNT = 64, 4096
 
-# The machine's speed is the median of the LAST forwards', so that a few outliers say nothing. A forward's own time
-# moves by OWN (at both contexts) of what it took longer than expected at that speed, or of FAR (log seconds).
-LAST, OWN, FAR = 7, (0.1, 0.3), 0.2
+# The machine's speed is the median of the LAST forwards', so that a few outliers say nothing; whether it is busy, and
+# which cores are faster, the median of STEADY says, so that a second of other work does not. A forward's own time
+# moves by OWN (at both contexts) of what it took longer than expected at that speed, or of FAR (log seconds), less the
+# moving average of that, in which a forward weighs COMMON: else times that scatter more to one side would move what
+# runs away from what does not.
+LAST, STEADY, OWN, FAR, COMMON = 7, 31, (0.1, 0.3), 0.2, 0.05
 # After so many seconds without a forward the last ones say nothing of the machine's speed now.
 LATELY = 10.0
 # How much longer a forward takes at the longer context before one was measured, and each of its rows more.
@@ -110,8 +113,8 @@ class Estimate:
         self.logs = [[log(1e-3)] * len(points), long]
         # The points (as indices) that no forward has shown yet.
         self.unknown = set(range(len(points)))
-        self.late: deque[float] = deque(maxlen=LAST)
-        self.level = self.baseline = 0.0
+        self.late: deque[float] = deque(maxlen=STEADY)
+        self.level = self.baseline = self.common = 0.0
 
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
@@ -149,11 +152,13 @@ class Estimate:
             self.unknown -= first
         else:
             self.late.append(late)
-            self.level = median(self.late)
+            self.level = median(list(self.late)[-LAST:])
             # By least squares, normalised: beyond the longer context the shares are large. The squares of four
             # that add up to 1 add up to 0.25 at least.
             squares = max(0.25, sum(share * share for _, _, share in shares) / expected**2)
-            step = max(-FAR, min(FAR, late - self.level)) / squares / expected
+            rest = max(-FAR, min(FAR, late - self.level))
+            self.common += COMMON * (rest - self.common)
+            step = (rest - self.common) / squares / expected
             for context, point, share in shares:
                 self.logs[context][point] += OWN[context] * step * share
         self.count, self.seen = self.count + 1, now
@@ -163,13 +168,24 @@ class Estimate:
         self.baseline = min(self.level, self.baseline + FORGETTING * (self.level - self.baseline))
 
     @property
+    def steady(self) -> float:
+        """The log of the speed's change over the last STEADY forwards."""
+        return median(self.late or [self.level])
+
+    @property
+    def one_row(self) -> float:
+        """Seconds of a forward of the first point at that speed, at the shorter context."""
+        return exp(self.logs[0][0] + self.steady)
+
+    @property
     def slowdown(self) -> float:
-        """How many times longer than usual forwards take now."""
-        return exp(self.level - self.baseline)
+        """How many times longer than usual forwards have taken lately."""
+        return max(1.0, exp(self.steady - self.baseline))
 
     def kept(self) -> dict:
         """What a cache file holds."""
-        return {"table": self.table, "count": self.count, "seen": self.seen, "slowdown": self.slowdown}
+        slowdown = exp(self.level - self.baseline)
+        return {"table": self.table, "count": self.count, "seen": self.seen, "slowdown": slowdown}
 
     def recall(self, kept: dict) -> None:
         """Restore what a cache file holds; the machine's speed may have changed since.

@@ -8,7 +8,7 @@ from inspect import GEN_RUNNING, getgeneratorstate
 from pathlib import Path
 
 from duoviz.decoding.calibration import calibrate, costs_file, recall_costs, remember_costs
-from duoviz.decoding.costs import CONTEXTS, Costs
+from duoviz.decoding.costs import Costs
 from duoviz.decoding.datastore import DATASTORE_FOLDER, Datastore, open_datastore
 from duoviz.decoding.placement import Placement
 from duoviz.decoding.rounding import delta_of, readings
@@ -146,7 +146,7 @@ class Engine:
         cores = self.pair.cores
         both = Placement(False, cores.all), Placement(False, cores.target)
         placements = [placement for placement in both if self.costs(placement).target.count]
-        seconds = {placement: self.costs(placement).model.target_time(1, CONTEXTS[0]) for placement in placements}
+        seconds = {placement: self.costs(placement).target.one_row for placement in placements}
         now = self.taken or Placement(False, cores.all)
         best = min(seconds, key=lambda placement: seconds[placement], default=now)
         if now in seconds and self.pair.target.device == "cpu" and seconds[best] < CLEARLY * seconds[now]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from duoviz.decoding.costs import LATELY, ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
+from duoviz.decoding.costs import BUSY, LATELY, ROW_COUNTS, WIDTHS, Costs, Estimate, Forward
 from tests.decoding.made_costs import LONG, SHORT, costs
 from tests.tiny import tiny_engine, traced
 
@@ -64,6 +64,14 @@ def test_a_machine_that_changes_its_speed_moves_all_entries_of_a_side():
     assert estimate.slowdown > 2
 
 
+def test_a_moment_of_other_work_neither_chooses_cores_nor_makes_a_run_count_as_disturbed():
+    estimate = begun()
+    follow(estimate, 60)
+    for forwards, is_steady in ((12, True), (20, False)):
+        follow(estimate, forwards, slower=4)
+        assert (estimate.one_row < 1.2 * taken(1)) == (estimate.slowdown < BUSY) == is_steady
+
+
 @pytest.mark.parametrize("slower", [1.0, 2.5])
 def test_what_was_measured_beside_other_work_is_outdated_once_that_has_ended(slower):
     costs = Costs()
@@ -86,6 +94,20 @@ def test_an_entry_that_was_measured_wrong_is_put_right_by_its_own_forwards():
     estimate = begun(wrong=4)
     follow(estimate, 200)
     assert error(estimate, slice(4)) < 0.08
+
+
+@pytest.mark.parametrize("rows", [(8,), (4, 8), (1,)])
+@pytest.mark.parametrize("scatter", [0.75, 1.4])
+def test_forwards_that_scatter_to_one_side_carry_nothing_off(rows, scatter):
+    """The others have the same ratio to them as before."""
+    estimate, noise = begun(), np.random.default_rng(0)
+    before = np.array(estimate.table[0])
+    for number in noise.choice(rows, 2000):
+        estimate.observe(Forward(int(number), SHORT, taken(number) * (scatter if noise.random() < 0.4 else 1.0)))
+    changes = estimate.table[0] / before
+    assert changes.max() / changes.min() < 1.3
+    assert min(scatter, 1) / 1.1 < changes.min() and changes.max() < 1.1 * max(scatter, 1)
+    assert estimate.slowdown < BUSY
 
 
 @pytest.mark.parametrize("seed", range(10))

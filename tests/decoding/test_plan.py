@@ -1,6 +1,7 @@
 """The plan of a run: everything is decided once, and what cannot run is refused before the first event."""
 
 from functools import partial
+from math import log
 
 import pytest
 
@@ -50,7 +51,8 @@ def placed(tiny, on_both, on_one, *, method, joinable=True, **settings):
     """Where a run goes, by the seconds of a target's forward on both cores and on its own."""
     tiny.pair.target.joinable = joinable
     for cores, seconds in ((tiny.pair.cores.all, on_both), (tiny.pair.cores.target, on_one)):
-        tiny.kept_costs[Placement(False, cores)] = GivenCosts(costs(seconds))
+        given = tiny.kept_costs[Placement(False, cores)] = GivenCosts(costs(seconds))
+        given.target.logs[0][0] = log(seconds)
     return plan.placement_of(tiny, METHODS[method], Settings(**settings))
 
 
