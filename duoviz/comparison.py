@@ -165,7 +165,7 @@ def summed_up(
         "baselines": {"all": baseline_of(rows, lines, "auto"), "target": baseline_of(rows, lines, "target")},
         "verdict": verdict and verdict | {"sentence": sentence(verdict)},
         "disturbance": disturbed,
-        "headline": capital(headline([lines[lane.name] for lane in lanes[:2]])) if comparable else "",
+        "headline": capital(headline([lines[lane.name] for lane in lanes[:2]], sides)) if comparable else "",
         "sentences": [*map(capital, explain(*sides_and_traces))] if comparable else [],
         "warnings": said if comparable else [],
     }
@@ -176,17 +176,20 @@ def capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def headline(sides: Sequence[dict]) -> str:
-    """Which of two lines of the `table` was faster, in one sentence.
+def headline(sides: Sequence[dict], replayed: Sequence[dict] = ()) -> str:
+    """Which of two lines of the `table` was faster, in one sentence; replayed: the row that stands for each.
 
     As in the Lab, only what is beyond noise is a winner: every round of the one was faster than all of the other. Of
     one round each, nothing is concluded.
     """
     slow, fast = sorted(sides, key=itemgetter("tps"))
     one_round = min(side["runs"] for side in sides) == 1
-    of_rounds = "" if one_round else " over all rounds"
+    of_rounds, times = "" if one_round else " over all rounds", f"{fast['tps'] / slow['tps']:.2f}"
+    tps = {row["method"]: row["metrics"]["tps"] for row in replayed}
+    if tps and not one_round and (seen := f"{tps[fast['method']] / tps[slow['method']]:.2f}") != times:
+        of_rounds += f"; {seen} times in those replayed"
     speeds = f"({fast['tps']:.1f} against {slow['tps']:.1f} tokens/s{of_rounds})"
-    names, times = f"{fast['method']} and {slow['method']}", f"{fast['tps'] / slow['tps']:.2f} times as fast as"
+    names, times = f"{fast['method']} and {slow['method']}", f"{times} times as fast as"
     if one_round:
         return (
             f"In one run each, {fast['method']} was {times} {slow['method']} {speeds}. One run is too few to say more."

@@ -32,6 +32,11 @@ class Value(NamedTuple):
     mean: bool = False
 
     @property
+    def is_counted(self) -> bool:
+        """Whether it is to be said from how many values it comes."""
+        return bool(self.spread or self.digits)
+
+    @property
     def verdict(self) -> str:
         """Of a φ: `faster`, `slower`, or `tie` within noise; `too few` to say."""
         if self.spread is None:

@@ -121,20 +121,22 @@ def table_csv(table: Table) -> str:
     return csv_text(table_lines(table))
 
 
-def shown(cell: Cell) -> tuple[str, str]:
-    """A cell's text, and what stands small below it. A count says itself how many it comes from.
+def shown(cell: Cell, n: int | None = None) -> tuple[str, str]:
+    """A cell's text, and what stands small below it: how many it comes from where its column's heading does not say so
+    (n). A count says that itself.
 
     Nothing stands around a figure that cannot vary, and never a rounded 0.
     """
     if not isinstance(cell, Value):
         return "–" if cell is None else cell, ""
-    around, smallest = "", 10**-cell.digits
+    below, smallest = list[str](), 10**-cell.digits
+    # A narrow column breaks the line after a comma alone.
     if cell.spread:
-        least = "<\xa0" * (cell.spread < smallest / 2)
-        around = f"{'noise ' * cell.mean}±\xa0{least}{max(cell.spread, smallest):,.{cell.digits}f}, "
-    # A narrow column breaks the line after the comma alone.
-    count = f"n\xa0=\xa0{cell.n:,}"
-    return f"{cell.value:z,.{cell.digits}f}", f"{around}{count}" if around or cell.digits else ""
+        before = "noise\xa0" * cell.mean + "±\xa0" + "<\xa0" * (cell.spread < smallest / 2)
+        below.append(f"{before}{max(cell.spread, smallest):,.{cell.digits}f}")
+    if cell.n != n and cell.is_counted:
+        below.append(f"n\xa0=\xa0{cell.n:,}")
+    return f"{cell.value:z,.{cell.digits}f}", ", ".join(below)
 
 
 TEMPLATES = Environment(
@@ -160,6 +162,13 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
     )
 
 
+# What DuoDecoding does here on a CPU.
+LENDS = (
+    "DuoDecoding's target takes over the draft's cores once the draft is done, and nothing is drafted where no guess "
+    "is expected to pay: the authors' code does neither."
+)
+
+
 def about(results: Results) -> tuple[str, str, str, str, str]:
     """How DuoDecoding stands, with which models, what was measured where, how fast the machine was, and whether that is
     too little."""
@@ -182,8 +191,8 @@ def about(results: Results) -> tuple[str, str, str, str, str]:
     text = " ".join([text, *findings.about_turns(results)])
     speed = about_speed(results.rows, named["target"]) + about_steps(results.rows, environment)
     models = models_in_words(named["target"], named["draft"], precision, environment["versions"].get("duoviz"))
-    if environment.get("cpu") and precision["target"] == "float32":
-        models += f" {FEWER_BITS}"
+    if environment.get("cpu"):
+        models += f" {LENDS}" + f" {FEWER_BITS}" * (precision["target"] == "float32")
     speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
         return "", models, text, speed.strip(), TOO_FEW

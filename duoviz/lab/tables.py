@@ -66,6 +66,13 @@ class Table:
     shares: list[list[float]] = field(default_factory=list)
     words: bool = False
 
+    @property
+    def counts(self) -> list[int | None]:
+        """Of each column, from how many values all its figures come; None where these numbers differ."""
+        columns = zip(*(cells for _, cells in self.lines), strict=True)
+        found = [{cell.n for cell in column if isinstance(cell, Value) and cell.is_counted} for column in columns]
+        return [numbers.pop() if len(numbers) == 1 else None for numbers in found]
+
 
 def in_tokens(tasks: Iterable[str]) -> list[str]:
     """The tasks' columns."""

@@ -3,7 +3,6 @@
 
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
-import { aboutOf } from "../visualizer/methods.js";
 import { visible } from "../visualizer/words.js";
 import { createBoard } from "./board.js";
 import { endNode, leadsToLesson, newSeed, seedIn } from "./ending.js";
@@ -30,8 +29,8 @@ export function listenToKeys(root, { choose, goOn }) {
 const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
 const aboutWords = ({ header }) => (
-  `The large model (target) answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens. `
-  + `The options are the draft's likeliest in a recorded run of ${aboutOf(header).title}.`
+  `The large model (target) answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens (words or parts of words) `
+  + "in the place of the small one (draft): the options are its likeliest. ␣ is a space."
 );
 
 // left: what `left` gave of a game that is past on with.

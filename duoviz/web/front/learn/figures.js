@@ -56,14 +56,14 @@ function thresholdFigure({ candidates, theta, budget }) {
   const line = el("div", { class: "dl-line" });
   const note = el("p", { class: "dl-note" });
   const slider = createSlider({
-    label: "Threshold θ", min: 0, max: top, step: top / 200, value: theta, words: (value) => fixed(value, 3),
+    label: "Threshold θ", min: 0, max: top, step: top / 200, value: theta, words: (value) => fixed(value, 4),
     onMove(value) {
       line.style.setProperty("--at", value / top);
       for (const { p, mark, node } of rows) {
         mark.style.visibility = p > value ? "visible" : "hidden";
         node.dataset.over = p > value;
       }
-      setText(note, `${overWords(candidates, value, budget)} In the run θ was ${fixed(theta, 3)}.`);
+      setText(note, `${overWords(candidates, value, budget)} In the run θ was ${fixed(theta, 4)}.`);
     },
   });
   const chart = el("div", { class: "dl-rows" }, ...rows.map(({ node }) => node), line);

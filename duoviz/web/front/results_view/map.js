@@ -84,7 +84,7 @@ const stepsAt = (ratio, { ratios, start }) => fixed(ratio === start.ratio ? star
 function axisNodes(pays, toX, toY) {
   const bottom = MAP_HEIGHT - MAP_BOTTOM;
   const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor, class: "ll-axis" }, words);
-  const upward = svg("text", { transform: `translate(10 ${(MAP_TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "ll-axis" }, "α: guesses accepted");
+  const upward = svg("text", { transform: `translate(10 ${(MAP_TOP + bottom) / 2}) rotate(-90)`, "text-anchor": "middle", class: "ll-axis" }, "α: best token right");
   return [
     ...RATIO_TICKS.map((ratio) => text(toX(placeOfRatio(ratio, pays)), bottom + 14, "middle", String(ratio))),
     ...[0.1, 0.3, 0.5, 0.7, 0.9].map((alpha) => text(MAP_LEFT - 4, toY(placeOfAlpha(alpha, pays)) + 4, "end", String(alpha))),

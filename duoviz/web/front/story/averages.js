@@ -18,8 +18,9 @@ function meanWords(header, averages, whyInTurn) {
 
 export const shortWords = (header, averages) => meanWords(header, averages, (own, inTurn) => {
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
+  const onGpu = known(own.gpu) ? `; with this small one on an H100 we measured ${own.gpu.toFixed(2)}` : "";
   return ` Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`
-    + `${isOtherwise ? ` ${aboutOf(header).title} is made for a large model on a GPU, where the paper found it faster.` : ""}`;
+    + `${isOtherwise ? ` ${aboutOf(header).title} is made for a large model on a GPU, where the paper found it faster${onGpu}.` : ""}`;
 });
 
 export const wordsOf = (header, averages) => meanWords(header, averages, (own, inTurn) => {

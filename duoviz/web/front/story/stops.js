@@ -185,7 +185,7 @@ function withBars(trace, iteration) {
     ...shownAt(trace, iteration), nodes: draftedOf(iteration),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
-    sum: `θ = ${fixed(p, 3)} (best) × ${fixed(theta / p, 3)} (best next) ≈ ${fixed(theta, 3)}`,
+    sum: `θ = ${fixed(p, 4)} (best) × ${fixed(theta / p, 4)} (best next) ≈ ${fixed(theta, 4)}`,
   };
 }
 

@@ -26,8 +26,8 @@ function candidateRow({ text, p, over, id }, theta) {
   bar.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;
   const label = el("span", { class: "dv-candidate-label" }, `${isOver ? "●" : " "} ${tokenLabel(text)}`);
   const side = known(theta) ? ` · ${over ? "over" : "not over"} the threshold` : "";
-  return el("li", { class: "dv-candidate", "data-over": isOver, title: `${quote(text)} · id ${id} · q ${fixed(p, 3)}${side}` },
-    label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 3)));
+  return el("li", { class: "dv-candidate", "data-over": isOver, title: `${quote(text)} · id ${id} · q ${fixed(p, 4)}${side}` },
+    label, el("span", { class: "dv-candidate-track" }, bar), el("span", { class: "dv-candidate-value" }, fixed(p, 4)));
 }
 
 export function createCandidates() {
@@ -47,7 +47,7 @@ export function createCandidates() {
       list.replaceChildren(...candidates.map((each) => candidateRow(each, theta)));
       line.hidden = !known(theta);
       line.firstChild.style.left = `${100 * Math.min(1, theta ?? 0)}%`;
-      setText(label, `θ ${fixed(theta, 3)}`);
+      setText(label, `θ ${fixed(theta, 4)}`);
       setSentence(note, iteration && told > 1 ? candidateWords(iteration, candidates, header) : "");
     },
   };

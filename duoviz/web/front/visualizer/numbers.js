@@ -67,9 +67,9 @@ export function iterationNumbers(state) {
   return { written: committed.length, took: end - begin, k: sequences, gamma: budget, longest, theta };
 }
 
-// Of a run that goes on they are those up to what is shown.
+// Of a run that goes on they are those so far, also where what is shown lags behind.
 export function runNumbers(state) {
-  const last = isLive(state) ? state.shown : state.iterations.length - 1;
+  const last = state.iterations.length - 1;
   const numbers = (state.end && state.metrics) || runningNumbers(state, last);
   // The prompt's pass alone says nothing of a speed.
   if (isLive(state) && last < 1) Object.assign(numbers, { tps: null, tau: null });
@@ -129,7 +129,7 @@ export function createNumbers({ state }) {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
       run.draw(numbers, state.header, state.isCompared ? "phi" : null);
-      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "");
+      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "one run each");
       // A race has its own vanilla.
       vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || state.isCompared || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);
