@@ -142,7 +142,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("a", { class: "dv-button", href: "#tab=learn&draft=9" }, "Guess yourself"),
-      el("p", {}, `Prompt: “${told.header.prompt}” ${where}`)),
+      el("p", { title: told.header.prompt }, where)),
     above.node, below.node, now, ...(knob ? [knob] : []), lab);
   above.set(other);
   below.set(measured);
