@@ -14,7 +14,7 @@ const [TICK_SIGN, PRESENTED_SIGN] = [8, 14];
 // In a narrow lane there is no room for the models' names.
 const NAMES_FROM = 700;
 const LANE_HEIGHT = 22;
-const LANES = { target: 17, draft: 60 };
+const LANES = { target: 17, draft: 59 };
 
 // The lane's bars in view. Neighbours too narrow to tell apart become one bar, which bounds the number of nodes.
 function barsInView(lane, { state, toX, view }) {

@@ -35,7 +35,7 @@ test("a lent core works for the target from the draft's last step to the end of 
   const view = { start: 0, end: 10 };
   const stateOf = (borrows) => endedState(iterations, headerOf({ target: { name: "large", device: "", borrows } }));
   const pathOf = (borrows) => lentPath(stateOf(borrows), view, scaleOf(view, 100));
-  assert.equal(pathOf(true), "M20.00 60H50.00v22H20.00Z");
+  assert.equal(pathOf(true), "M20.00 59H50.00v22H20.00Z");
   assert.equal(pathOf(false), "");
   // A lent core is not idle.
   const sharesOf = (borrows, end) => sharesInView(stateOf(borrows), { start: 0, end });
