@@ -119,7 +119,11 @@ class Estimate:
     @property
     def table(self) -> tuple[tuple[float, ...], ...]:
         """[context][point], in seconds, at CONTEXTS."""
-        short, long = ([exp(entry + self.level) for entry in logs] for logs in self.logs)
+        return self.table_at(self.level)
+
+    def table_at(self, level: float) -> tuple[tuple[float, ...], ...]:
+        """The same at another speed."""
+        short, long = ([exp(entry + level) for entry in logs] for logs in self.logs)
         share = between(LEARNT, CONTEXTS[1])
         return tuple(short), tuple(low + (high - low) * share for low, high in zip(short, long, strict=True))
 
@@ -184,8 +188,8 @@ class Estimate:
 
     def kept(self) -> dict:
         """What a cache file holds."""
-        slowdown = exp(self.level - self.baseline)
-        return {"table": self.table, "count": self.count, "seen": self.seen, "slowdown": slowdown}
+        table, slowdown = self.table_at(self.steady), self.slowdown
+        return {"table": table, "count": self.count, "seen": self.seen, "slowdown": slowdown}
 
     def recall(self, kept: dict) -> None:
         """Restore what a cache file holds; the machine's speed may have changed since.
