@@ -176,7 +176,7 @@ def capital(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def headline(sides: Sequence[dict], replayed: Sequence[dict] = ()) -> str:
+def headline(sides: Sequence[dict], replayed: Sequence[dict]) -> str:
     """Which of two lines of the `table` was faster, in one sentence; replayed: the row that stands for each.
 
     As in the Lab, only what is beyond noise is a winner: every round of the one was faster than all of the other. Of
@@ -186,7 +186,7 @@ def headline(sides: Sequence[dict], replayed: Sequence[dict] = ()) -> str:
     one_round = min(side["runs"] for side in sides) == 1
     of_rounds, times = "" if one_round else " over all rounds", f"{fast['tps'] / slow['tps']:.2f}"
     tps = {row["method"]: row["metrics"]["tps"] for row in replayed}
-    if tps and not one_round and (seen := f"{tps[fast['method']] / tps[slow['method']]:.2f}") != times:
+    if not one_round and (seen := f"{tps[fast['method']] / tps[slow['method']]:.2f}") != times:
         of_rounds += f"; {seen} times in those replayed"
     speeds = f"({fast['tps']:.1f} against {slow['tps']:.1f} tokens/s{of_rounds})"
     names, times = f"{fast['method']} and {slow['method']}", f"{times} times as fast as"

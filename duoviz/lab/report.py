@@ -164,8 +164,8 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
 
 # What DuoDecoding does here on a CPU.
 LENDS = (
-    "DuoDecoding's target takes over the draft's cores once the draft is done, and nothing is drafted where no guess "
-    "is expected to pay: the authors' code does neither."
+    "Where that is possible and faster, DuoDecoding's target takes over the draft's cores once the draft is done, and "
+    "nothing is drafted where no guess is expected to pay: the authors' code does neither."
 )
 
 

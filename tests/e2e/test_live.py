@@ -15,7 +15,7 @@ def test_a_run_is_played_slowly_behind_it_until_it_is_to_be_followed_and_that_is
     behind = re.compile(r"^Iteration \d+ of \d+ so far")
     expect(where).to_have_text(behind)
     # The text and the figures are the whole run's; of the text, what is not shown yet looks so.
-    assert page.locator(".dv-later .dv-token").count() > 0
+    expect(page.locator(".dv-later .dv-token").first).to_be_visible()
     expect(page.locator("[data-number=tps]")).to_have_text(re.compile(r"\d"))
     # One place: what was pressed to start it has given way, and the focus to it, which comes back.
     expect(generate).to_be_hidden()

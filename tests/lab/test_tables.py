@@ -129,6 +129,14 @@ def test_what_stands_around_a_figure_is_never_a_rounded_nought():
     assert around == ["± < 0.1, n = 4", "n = 4", "noise ± 0.06, n = 84"]
 
 
+def test_a_column_says_once_from_how_many_values_its_figures_come():
+    one, other = ([Value(1.0, 0.2, 4), Value(1.0, 0.2, n), Value(7, None, n, 0), None] for n in (4, 5))
+    counts = tables.Table("t", "T", "Method", ["Math", "Code", "rows", "paper"], [("a", one), ("b", other)]).counts
+    assert counts == [4, None, None, None]
+    below = [shown(cell, n)[1].replace("\xa0", " ") for cell, n in zip(one, counts, strict=True)]
+    assert below == ["± 0.2", "± 0.2, n = 4", "", ""]
+
+
 def test_a_rounded_nought_has_no_sign():
     assert shown(Value(-0.4, None, 1, 0))[0] == "0"
 
