@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 
 from duoviz.errors import UserError
+from duoviz.web.lessons.formula import formula_html
 
 # The token with which a model ends its answer: it is no text.
 END_OF_ANSWER = re.compile(r"<\|(im_end|endoftext|eot_id|end_of_text)\|>|</s>")
@@ -195,6 +196,10 @@ def figure_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> st
     return f'<span class="dl-value">{escape(str(value))}</span>'
 
 
+def code_html(_: Any, tokens: Any, index: int, options: Any, page: dict) -> str:
+    return formula_html(tokens[index].content)
+
+
 def find_figure(state: StateInline, silent: bool) -> bool:
     """Markdown's rule for `{expression}`."""
     found = FIGURE.match(state.src, state.pos)
@@ -205,10 +210,11 @@ def find_figure(state: StateInline, silent: bool) -> bool:
 
 
 FIGURE = re.compile("{([^{}]+)}")
-# Paragraphs, lists, links, *em*, **strong** and `code`; all else is text.
+# Paragraphs, lists, links, *em*, **strong** and `formulas`; all else is text.
 markdown = MarkdownIt("zero").enable(["list", "emphasis", "backticks", "link"])
 markdown.inline.ruler.push("figure", find_figure)
-for kind, html in (("text", text_html), ("link_open", link_html), ("figure", figure_html)):
+rules = ("text", text_html), ("link_open", link_html), ("figure", figure_html), ("code_inline", code_html)
+for kind, html in rules:
     markdown.add_render_rule(kind, html)
 
 

@@ -60,11 +60,17 @@ def test_a_lesson_as_data(tmp_path):
     assert '<span class="dl-value">“and”</span>.</p>' in text
 
 
+FORMULA = """<math displaystyle="true"><mrow><mi>a</mi></mrow><mo>=</mo><mfrac>
+<mrow><mn>1</mn><mo>+</mo><msup><mi>α</mi><mrow><mi>γ</mi><mo>+</mo><mn>1</mn></mrow></msup></mrow>
+<mrow><mi>T</mi><mo>(</mo><mn>2</mn><mo>)</mo><mo>/</mo><mi>r</mi></mrow></mfrac></math>""".replace("\n", "")
+
+
 def test_text_is_paragraphs_lists_styles_and_links(tmp_path):
-    text = "One *two* **three** `{a}` {sequences}\nnext [go](#tab=learn&lesson=b&page=2) [lab](#tab=lab) [there](https://x.y)\n\n"
+    text = "One *two* **three** `a = (1 + αᵞ⁺¹) / T(2)/r` {sequences}\n"
+    text += "next [go](#tab=learn&lesson=b&page=2) [lab](#tab=lab) [there](https://x.y)\n\n"
     text += "- a\n- b {tau | fixed(2)}\n"
     assert page(tmp_path, "at: first hit\n\n" + text)["text"] == (
-        '<p>One <em>two</em> <strong>three</strong> <code>{a}</code> <span class="dl-value">3</span>\nnext '
+        "<p>One <em>two</em> <strong>three</strong> " + FORMULA + ' <span class="dl-value">3</span>\nnext '
         '<a href="#tab=learn&amp;lesson=b&amp;page=2">go</a> <a href="#tab=lab">lab</a> '
         '<a href="https://x.y" target=_blank rel=noopener>there</a></p>\n'
         '<ul>\n<li>a</li>\n<li>b <span class="dl-value">1.20</span></li>\n</ul>\n'

@@ -105,7 +105,7 @@ test("the status names the run that goes on, and its result", () => {
     [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);
   const said = [
     [[], "The methods run one after the other, so neither slows the other."],
-    // SpS took 2 s, and DuoTree 4 s; what no run of a lane has told takes as long as the others'.
+    // SpS took 2\u00a0s, and DuoTree 4\u00a0s; what no run of a lane has told takes as long as the others'.
     [SPS.slice(0, -1), "Running SpS: run 1 of 2."],
     [SPS, "Running SpS: run 1 of 2, about 2 s left."],
     [[...SPS, ...laneEvents("SpS", [], { repeat: 1 }).slice(0, 1)], "Running SpS: run 2 of 6, about 10 s left.", { repeats: 3 }],
@@ -221,17 +221,17 @@ test("when each side wrote a token, and how far each had come at a time", () => 
   ];
   const race = raceAfter(beginning(), ...laneEvents("SpS", several), ...laneEvents("DuoTree", endingAt(1.5)), ending());
   assert.deepEqual([0, 1, 2, 3].map((token) => twinWords(race, token)), [
-    `Token 1: SpS wrote "A" at 500 ms, DuoTree wrote "t0" at 1.50 s.`, `Token 2: SpS wrote "rain" at 500 ms.`,
-    `Token 3: SpS wrote "bow" at 1.00 s.`, "",
+    `Token 1: SpS wrote "A" at 500\u00a0ms, DuoTree wrote "t0" at 1.50\u00a0s.`, `Token 2: SpS wrote "rain" at 500\u00a0ms.`,
+    `Token 3: SpS wrote "bow" at 1.00\u00a0s.`, "",
   ]);
-  assert.equal(momentWords(ended(), 1.2), "At 1.20 s: SpS had 1 token, DuoTree had 0 tokens.");
+  assert.equal(momentWords(ended(), 1.2), "At 1.20\u00a0s: SpS had 1 token, DuoTree had 0 tokens.");
 });
 
 test("who leads, and at the finish who was faster, or that it cannot be said", () => {
   const headlineAt = (clock, more) => headlineOf(raceAt(clock, ended({ headline: "SpS was faster.", ...more })));
   assert.deepEqual([0.5, 1, 1.5, 4].map((clock) => headlineAt(clock)), [
-    "After 500 ms: both have written 0 tokens.", "After 1.00 s: SpS is 1 token ahead.",
-    "After 1.50 s: both have written 1 token.", "SpS was faster.",
+    "After 500\u00a0ms: both have written 0 tokens.", "After 1.00\u00a0s: SpS is 1 token ahead.",
+    "After 1.50\u00a0s: both have written 1 token.", "SpS was faster.",
   ]);
   assert.equal(headlineAt(4, { disturbance: "The machine was busy." }), "The machine was busy.");
   const alone = raceAfter(beginning(), ...laneEvents("SpS", endingAt(1)), ending({ headline: "One ran." }));

@@ -190,8 +190,8 @@ test("a window, the start of the check, and what the answer's end cuts off", () 
   const start = { gain: 0.08213, seconds: 0.001402, rate: 61.405 };
   const said = [
     [{ checked: [...checked, window, window] }, "In the same forward pass, a window of 2 tokens looked for new guesses."],
-    [{ checked, start }, "Another draft step (1.4 ms) would gain only 0.08 tokens, so checking began."],
-    [{ checked, start: { ...start, gain: -1 } }, "Another draft step (1.4 ms) would gain less than 0.01 tokens, so checking began."],
+    [{ checked, start }, "Another draft step (1.4\u00a0ms) would gain only 0.08 tokens, so checking began."],
+    [{ checked, start: { ...start, gain: -1 } }, "Another draft step (1.4\u00a0ms) would gain less than 0.01 tokens, so checking began."],
     [{ checked, start: { ...start, gain: null } }, ""],
     [{ checked, committed: ["a", "b"] }, "The last token comes after the end of the answer and is dropped."],
     [{ checked, committed: ["a"] }, "The last 2 tokens come after the end of the answer and are dropped."],

@@ -73,26 +73,26 @@ test("what is chosen by hand stays while the run goes on, and a link's iteration
 });
 
 test("at a pace, a run is played from its first iteration while it comes; not to a link's iteration, nor without guesses", () => {
-  const runOf = (header, ...more) => apply(emptyState(), { type: "reset", pace: "3 s" }, ...more, { type: "header", header },
+  const runOf = (header, ...more) => apply(emptyState(), { type: "reset", pace: "3\u00a0s" }, ...more, { type: "header", header },
     ...THREE.map((iteration) => ({ type: "iteration", iteration })));
   const watched = ({ shown, playing, speed, follow }) => [shown, playing, speed, follow];
-  assert.deepEqual(watched(runOf(headerOf())), [0, true, "3 s", false]);
+  assert.deepEqual(watched(runOf(headerOf())), [0, true, "3\u00a0s", false]);
   assert.deepEqual(watched(runOf(headerOf(), { type: "hold", iteration: 1 })), [1, false, 1, false]);
   assert.deepEqual(watched(runOf(headerOf({ about: { proposers: [] } }))), [2, false, 1, true]);
 });
 
 test("a run that ends is played on, and one that is cut stands still", () => {
   const ends = [{ type: "end", end: { stopped: "eos" } }, { type: "end", end: { stopped: "stopped" } }, { type: "error", message: "No." }];
-  const plays = ends.map((end) => apply(stateOf(THREE), { type: "play", speed: "3 s" }, end).playing);
+  const plays = ends.map((end) => apply(stateOf(THREE), { type: "play", speed: "3\u00a0s" }, end).playing);
   assert.deepEqual(plays, [true, false, false]);
 });
 
 test("a new run begins anew, at the speed that the visitor chose, not at a recording's own", () => {
   const state = apply(Object.assign(endedState(THREE), { speed: 0.5 }), { type: "reset" });
   assert.deepEqual(state, { ...emptyState(), epoch: 2, phase: "running", speed: 0.5 });
-  const [reset, play] = [{ type: "reset", recorded: true }, { type: "play", speed: "3 s" }];
+  const [reset, play] = [{ type: "reset", recorded: true }, { type: "play", speed: "3\u00a0s" }];
   const recording = apply(emptyState(), reset, { type: "iteration", iteration: THREE[0] }, play);
-  assert.deepEqual([recording.speed, recording.playing, recording.moment], ["3 s", true, 0]);
+  assert.deepEqual([recording.speed, recording.playing, recording.moment], ["3\u00a0s", true, 0]);
   assert.equal(apply(recording, { type: "reset" }).speed, 1);
 });
 
@@ -100,7 +100,7 @@ test("what is said", () => {
   const [lost, back] = [true, false].map((isLost) => ({ type: "connection", lost: isLost }));
   const [running, ended] = [() => stateOf(THREE), () => endedState(THREE)];
   const end = (stopped, message, note) => ({ type: "end", end: stopped && { stopped, message }, note });
-  const told = "6 tokens in 4.00 s: 3 passes instead of 6.";
+  const told = "6 tokens in 4.00\u00a0s: 3 passes instead of 6.";
   const finished = `Finished: the limit on new tokens was reached. ${told}`;
   const said = [
     [running, [end("eos")], "done", `Finished: the large model ended its answer. ${told}`],

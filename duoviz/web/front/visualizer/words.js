@@ -60,5 +60,5 @@ export const asShown = (seconds) => Number(seconds.toFixed(seconds < 0.1 ? 4 : s
 
 export function duration(seconds) {
   if (!known(seconds)) return "–";
-  return seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)} ms` : `${seconds.toFixed(2)} s`;
+  return seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.1 ? 1 : 0)}\u00a0ms` : `${seconds.toFixed(2)}\u00a0s`;
 }

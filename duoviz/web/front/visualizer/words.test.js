@@ -41,7 +41,7 @@ test("numbers; what is not known is a dash", () => {
   assert.deepEqual([fixed(2, 1), fixed(0.12345, 3), percent(0.426)], ["2.0", "0.123", "43 %"]);
   assert.deepEqual([0, 1, 2].map((number) => count(number, "token")), ["0 tokens", "1 token", "2 tokens"]);
   const written = [0, 0.0005, 0.05, 0.5, 1, 12.34].map(duration);
-  assert.deepEqual(written, ["0.0 ms", "0.5 ms", "50.0 ms", "500 ms", "1.00 s", "12.34 s"]);
+  assert.deepEqual(written, ["0.0\u00a0ms", "0.5\u00a0ms", "50.0\u00a0ms", "500\u00a0ms", "1.00\u00a0s", "12.34\u00a0s"]);
 });
 
 test("of what was discarded, what the target read is told from what it never checked", () => {
