@@ -71,7 +71,11 @@ def parser() -> Parser:
     add("--repeats", type=REPEATS, default=1, metavar="R", help="default: 1")
     add("--each", type=number(1, MAX_WHOLE), metavar="N", help="questions per task; default: all")
     add("--table-1", action="store_true", help="leave out Tables 2 and 3 and Figure 1: a third of the time")
-    add("--variants", action="store_true", help="add DuoTree in each of its two modes, and SpS with γ = 5")
+    add(
+        "--variants",
+        action="store_true",
+        help="add DuoTree in each of its two modes, SpS with γ = 5, and DuoDecoding as published",
+    )
     add("--pair", **PAIR)
     about = "folder for the results; an existing one is continued"
     add("--out", type=Path, required=True, metavar="DIR", help=about)

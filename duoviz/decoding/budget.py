@@ -84,7 +84,8 @@ def plan_draft(
     """
     if settings.budget == "auto":
         budget = settings.near(draft_budget(costs, rows=rows, context=context))
-        longest = min(longest, settings.near(length))
+        # The authors' mode drafts as long as there is time.
+        longest = min(longest, budget if settings.draft_mode == "paper" else settings.near(length))
     else:
         budget = settings.budget
     times = step_times(costs, context)

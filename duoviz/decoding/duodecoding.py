@@ -130,9 +130,11 @@ class DuoDecoding(Drafter):
     def pause_or_go_on(self, context: int) -> None:
         """Pause the draft while it is not expected to pay, and try again now and then.
 
-        At once where the budget is a single step, which never gains anything; never where the user set a budget.
+        At once where the budget is a single step, which never gains anything; never where the user set a budget, nor in
+        the authors' mode (`paper`).
         """
-        if self.plan.settings.budget != "auto" or self.pending:
+        settings = self.plan.settings
+        if settings.budget != "auto" or settings.draft_mode == "paper" or self.pending:
             return
         alone = self.plan.costs_of(self.plan.alone)
         # Until the target has run alone, its times beside the draft stand in: alone it takes no longer.

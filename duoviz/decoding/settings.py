@@ -92,7 +92,9 @@ class Settings:
         0, -MAX_OFFSET, MAX_OFFSET, "Budget offset", "added to an automatic γ and to the longest sequence"
     )
     draft_mode: Literal["batched", "paper"] = choice(
-        ("batched", "paper"), "Drafting order", "batched: all at once; paper: one after another"
+        ("batched", "paper"),
+        "Drafting order",
+        "batched: all at once; paper: one after another, always, on cores of its own, as the authors do",
     )
     cores: Literal["auto", "all", "target"] = choice(
         ("auto", "all", "target"),

@@ -20,7 +20,7 @@ COLOURS = [(0, (196, 87, 27), 1), (1, (196, 87, 27), 0), (1, (14, 143, 184), 0),
 LARGEST_PHI = COLOURS[-1][0]
 # As rows cost where it was measured, and where they cost nothing.
 ROWS = {"here": "extra tokens cost as measured", "free": "extra tokens cost nothing"}
-HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, acceptance %{y:.2f}<extra></extra>"
+HOVER_PHI = "φ %{z:.2f} at ratio %{x:.1f}, α %{y:.2f}<extra></extra>"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def tree_ways(environment: dict) -> dict[str, Ways]:
 
 
 def points_of(results: Results, lane: str) -> dict[str, tuple[float, Value]]:
-    """The draft's acceptance and a lane's φ on all tasks and on each, by what tables call them.
+    """How often the draft's best token was right (α) and a lane's φ on all tasks and on each, by what tables call them.
 
     Of a tree or of several sequences, the tokens verified are no sample of the draft's best ones; of the chains that
     SpS drafts they are.
@@ -148,7 +148,7 @@ def nearest(values: np.ndarray, value: float) -> int:
 
 
 def figure(results: Results) -> Figure:
-    """φ by the cost model over T_target / T_draft and acceptance, of each method that drafts; and measured runs."""
+    """φ by the cost model over T_target / T_draft and α, of each method that drafts; and measured runs."""
     compared = sides(results)
     drawing = make_subplots(
         2,
@@ -165,7 +165,7 @@ def figure(results: Results) -> Figure:
         ],
     )
     drawing.update_annotations(font_size=12)
-    data: list[list] = [["what", "panel", "draft steps per target pass", "acceptance", "φ", "noise", "n"]]
+    data: list[list] = [["what", "panel", "draft steps per target pass", "α", "φ", "noise", "n"]]
     for column, side in enumerate(compared, 1):
         label, measured = label_of(side.lane), [(name, *point) for name, point in side.points.items()]
         for row, (rows, words) in enumerate(ROWS.items(), 1):
@@ -201,7 +201,7 @@ def figure(results: Results) -> Figure:
         )
     drawing.update_xaxes(type="log", tickvals=[0.5, 2, 8, 32, 128])
     drawing.update_xaxes(title="draft steps<br>per target pass", row=2)
-    drawing.update_yaxes(title="acceptance", col=1, range=[0, 1])
+    drawing.update_yaxes(title="α: best token right", col=1, range=[0, 1])
     bar = {"title": {"text": "φ"}, "outlinewidth": 0}
     scale = [[phi / LARGEST_PHI, f"rgba{(*colour, opaque)}"] for phi, colour, opaque in COLOURS]
     colours = {"colorscale": scale, "cmin": 0, "cmax": LARGEST_PHI, "colorbar": bar}
@@ -210,13 +210,12 @@ def figure(results: Results) -> Figure:
         "When does it pay? Every map",
         styled(drawing, height=740, margin={"t": 60}, coloraxis=colours),
         data,
-        "Colours: the speed-up φ that the cost model expects if every "
-        f"token is accepted with the same probability; on the line it is {GAIN:.2f}. A circle is a measurement on one "
+        "Colours: the speed-up φ that the cost model expects; on the line it is "
+        f"{GAIN:.2f}. α: how often the draft's best token is right, all over a text. A circle is a measurement on one "
         "task: hover over it for its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
         "with several, first tokens are accepted more often. Where extra tokens cost as measured, SpS, DuoDecoding and "
-        "vanilla also have their measured time between passes. For DuoTree, acceptance is that of the draft's best "
-        "tokens. Its policy is simulated at "
-        f"{len(prediction.PLAYED_RATIOS)} ratios and {len(prediction.PLAYED_ALPHAS)} acceptances, interpolated "
+        "vanilla also have their measured time between passes. DuoTree's policy is simulated at "
+        f"{len(prediction.PLAYED_RATIOS)} ratios and {len(prediction.PLAYED_ALPHAS)} values of α, interpolated "
         "between, without text lookup. On its dashed line, parallel and alternating are equally fast.",
     )
 

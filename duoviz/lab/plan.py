@@ -24,6 +24,7 @@ VARIANTS = {
     "DuoTree, sequential": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
     "DuoTree, parallel": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
     "SpS, γ = 5": Lane("speculative-gamma5", SPS, Settings(budget=5)),
+    "DuoDecoding, as published": Lane(f"{DUO}-as-published", DUO, Settings(draft_mode="paper")),
 }
 STATIC = {f"DuoDecoding, k = {k}": Lane(f"{DUO}-k{k}", DUO, Settings(sequences=k)) for k in (1, 2, 3)}
 AROUND = {
