@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from duoviz.lab import answers
 from duoviz.lab.answers import FEWEST, Value, asked, by_lane, faster_of, paired, rows_of, speed_up, tasks_of
 from duoviz.lab.machine import IN_TURN, TOGETHER, cost_models
-from duoviz.lab.plan import DUO, DUOTREE, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
+from duoviz.lab.plan import DUO, DUOTREE, PUBLISHED, SPS, TARGET_ONLY, VANILLA, VARIANTS, label_of, table_lanes
 from duoviz.lab.prediction import Predictions, ratio_of
 from duoviz.lab.results import Results
 from duoviz.lab.rows import Row
@@ -189,6 +189,20 @@ def duo_or_sps(results: Results) -> str:
     phis = {label_of(lane): phi.value for lane, rows in ((DUO, duo), (SPS, sps)) if (phi := speed_up(rows, base))}
     apart = speed_up(duo, sps)
     return faster_of(phis, tie=apart.verdict in ("tie", "too few")) if apart and len(phis) > 1 else ""
+
+
+def about_published(results: Results) -> list[str]:
+    """What it changes that DuoDecoding's target takes over cores, and that its draft may pause and grows all sequences
+    together."""
+    published = rows_of(results.rows, VARIANTS[PUBLISHED].name)
+    others = {VANILLA: "vanilla", TARGET_ONLY: "vanilla on its target's cores", DUO: "DuoDecoding as it is here"}
+    found = {
+        named: apart for lane, named in others.items() if (apart := speed_up(published, rows_of(results.rows, lane)))
+    }
+    if not found:
+        return []
+    told = listed([in_words(apart, named) for named, apart in found.items()])
+    return [f"With neither, and one sequence drafted after another (“as published”), it is {told}."]
 
 
 def about_noise(results: Results) -> list[str]:

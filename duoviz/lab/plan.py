@@ -17,14 +17,14 @@ from duoviz.runs import Lane
 # The names of lanes: of rows, their files and the lines of tables.
 VANILLA, TARGET_ONLY = "vanilla", "vanilla-target-cores"
 SPS, DUO, DUOTREE = "speculative", "duodecoding", "duotree"
-ONE_SEQUENCE = f"{DUO}-k1"
+ONE_SEQUENCE, PUBLISHED = f"{DUO}-k1", "DuoDecoding, as published"
 # Lanes by what they are called: with settings for what their methods find out for themselves in Table 1; with Table 2's
 # fixed numbers of sequences; and with Table 3's distances from the measured γ (one sequence, as in the paper).
 VARIANTS = {
     "DuoTree, sequential": Lane("duotree-in-turn", DUOTREE, Settings(overlap="in_turn")),
     "DuoTree, parallel": Lane("duotree-beside", DUOTREE, Settings(overlap="beside")),
     "SpS, γ = 5": Lane("speculative-gamma5", SPS, Settings(budget=5)),
-    "DuoDecoding, as published": Lane(f"{DUO}-as-published", DUO, Settings(draft_mode="paper")),
+    PUBLISHED: Lane(f"{DUO}-as-published", DUO, Settings(draft_mode="paper")),
 }
 STATIC = {f"DuoDecoding, k = {k}": Lane(f"{DUO}-k{k}", DUO, Settings(sequences=k)) for k in (1, 2, 3)}
 AROUND = {

@@ -165,7 +165,7 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
 # What DuoDecoding does here on a CPU.
 LENDS = (
     "Where that is possible and faster, DuoDecoding's target takes over the draft's cores once the draft is done, and "
-    "nothing is drafted where no guess is expected to pay: the authors' code does neither."
+    "nothing is drafted where no guess is expected to pay; the authors' code does neither."
 )
 
 
@@ -192,7 +192,8 @@ def about(results: Results) -> tuple[str, str, str, str, str]:
     speed = about_speed(results.rows, named["target"]) + about_steps(results.rows, environment)
     models = models_in_words(named["target"], named["draft"], precision, environment["versions"].get("duoviz"))
     if environment.get("cpu"):
-        models += f" {LENDS}" + f" {FEWER_BITS}" * (precision["target"] == "float32")
+        said = [LENDS, *findings.about_published(results), *[FEWER_BITS] * (precision["target"] == "float32")]
+        models = " ".join([models, *said])
     speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
         return "", models, text, speed.strip(), TOO_FEW

@@ -216,17 +216,19 @@ def run(model, shape, cache, work, call, busy, logits, meeting, rank, threads):
         low = 0
         if layer == layers - 1:
             low = call.logit_rows.min() if len(call.logit_rows) else rows
-        # Queries are numbered by key head, tile of rows, query head, row; one call stays in the first two.
-        shared, every = shape.heads // shape.kv_heads, rows - low
-        query, last = own_range(shape.heads * every, rank, now)
-        while query < last:
-            group, place = query // (shared * every), query % (shared * every)
-            start, first = low + place // (shared * TILE) * TILE, place % (shared * TILE)
-            height = min(TILE, rows - start)
-            end = min(first + last - query, shared * height, first + TOGETHER)
-            head = keys[group], values[group], group
-            attend(norms, cos, sin, shape, call, wide, *head, start, height, first, end, scratch, mixed)
-            query += end - first
+        # Queries are numbered by key head, tile of rows, query head, row; one call stays in the first two. Of two
+        # neighbours that share a key head one goes backwards, so that both read it at the same time, from memory once.
+        shared, every, forwards = shape.heads // shape.kv_heads, rows - low, rank % 2 == 1
+        first, last = own_range(shape.heads * every, rank, now)
+        while first < last:
+            group, place = divmod(first if forwards else last - 1, shared * every)
+            start = low + place // (shared * TILE) * TILE
+            height, begin = min(TILE, rows - start), group * shared * every + (start - low) * shared
+            query = first if forwards else max(first, begin, last - TOGETHER)
+            end = min(last, begin + shared * height, first + TOGETHER) if forwards else last
+            head, part = (keys[group], values[group], group), (query - begin, end - begin)
+            attend(norms, cos, sin, shape, call, wide, *head, start, height, *part, scratch, mixed)
+            first, last = (end, last) if forwards else (first, query)
         wait_for_all(barrier, now)
         first, last = own_range(model.out.shape[1], rank, now)
         scale, bias = model.out_scale[layer], model.out_bias[layer]

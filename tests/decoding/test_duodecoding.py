@@ -97,6 +97,9 @@ def test_only_what_is_worth_verifying_is_drafted():
     assert all(iteration.budget >= 9 for iteration in iterations)
     for iteration in iterations[:-2]:
         assert iteration.longest == 2 and len(from_draft(iteration.drafted)) == 3
+    # The authors' mode fills the budget.
+    _, *published = duodecoding(engine, max_new_tokens=30, sequences=2, draft_mode="paper")
+    assert max(iteration.longest for iteration in published) > 2
     give_costs(free, made_up_costs([0.1] * 6, [0.01] * 8))
     assert max(len(iteration.committed) for iteration in duodecoding(free, max_new_tokens=60)) > 8
 
@@ -116,7 +119,8 @@ def test_the_draft_rests_where_its_guesses_do_not_pay_and_tries_again(monkeypatc
     rests = [len(list(rest)) for mode, rest in groupby(modes) if mode == "alone"]
     assert modes[:2] == ["prefill", "pre"] and rests[:2] == [PAUSE + 1, 2 * PAUSE + 1]
     # A budget that is set is used up.
-    assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, budget=5)}
+    for changes in ({"budget": 5}, {"draft_mode": "paper"}):
+        assert "alone" not in {iteration.mode for iteration in duodecoding(engine, max_new_tokens=60, **changes)}
 
 
 def test_a_draft_that_makes_one_token_in_a_forward_rests_at_once_and_is_tried_later():

@@ -48,7 +48,9 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
             return first.get_attribute("data-over") == "yes"
 
         is_at(first, over="no")
-        expect(page.locator("#prompt textarea")).to_be_visible()
+        # What it is an answer to stays there, whatever is written above.
+        page.locator("#prompt textarea").fill("Another one")
+        expect(first.locator(".dv-first-prompt")).to_have_text(re.compile('^answers ".+[?.]"$'))
         expect(page.locator(".dv-tree-box")).to_be_hidden()
         runs_until(page, is_over)
         expect(counts).to_have_text(2 * [re.compile(r"^\d+ tokens$")])
@@ -162,6 +164,7 @@ OVERFLOWS = """() => {
 }"""
 
 
+IS_CUT = "(view) => view.scrollHeight > view.clientHeight"
 SIZES = ((1280, 800), (390, 844), (1920, 1080))
 
 
@@ -172,9 +175,15 @@ def test_without_motion_each_stop_is_a_still_that_fits_and_can_be_read(browser, 
             page.set_viewport_size({"width": width, "height": height})
             settle(page)
             assert page.evaluate(OVERFLOWS) == []
+            # The whole answer, but on a phone.
+            cut = [view for view in page.locator(".dv-first-view").all() if view.evaluate(IS_CUT)]
+            assert len(cut) == (2 if width < 700 else 0)
         assert not violations_in_both(page, ".dv-first")
         page.get_by_role("link", name="See the Lab").click()
         expect(page.get_by_role("tab", name="Lab")).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab", name="Live").click()
+        page.get_by_role("link", name="Guess yourself").click()
+        expect(page.get_by_role("heading", name="You be the draft")).to_be_visible()
         page.get_by_role("tab", name="Live").click()
         press(page, "See how, in one minute")
         for number in range(1, 8):

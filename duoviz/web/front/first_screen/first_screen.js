@@ -7,7 +7,7 @@ import { machineOf } from "../visualizer/origin.js";
 import { shortWords } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
-import { count, duration } from "../visualizer/words.js";
+import { count, duration, quote } from "../visualizer/words.js";
 import { createKey, createLanes, createText, hide, reveal } from "../story/figure.js";
 import { slowerFor } from "../story/stops.js";
 import { createKnob } from "./knob.js";
@@ -86,7 +86,8 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);
   const sources = [...aboutOf(told.header).proposers, TARGET].map(({ id }) => id);
   const sides = [
-    createSide("Large model alone", { target: "large model (target): one pass a token" }),
+    createSide("Large model alone", { target: "large model (target): one pass a token" },
+      el("span", { class: "dv-first-prompt" }, `answers ${quote(told.header.prompt, 60)}`)),
     createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
   ];
   const [above, below] = sides;
@@ -142,7 +143,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("a", { class: "dv-button", href: "#tab=learn&draft=9" }, "Guess yourself"),
-      el("p", { title: told.header.prompt }, where)),
+      el("p", {}, where)),
     above.node, below.node, now, ...(knob ? [knob] : []), lab);
   above.set(other);
   below.set(measured);

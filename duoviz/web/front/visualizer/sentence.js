@@ -90,7 +90,7 @@ function startWords({ start }, { can_overlap }) {
   if (can_overlap) return "Checking started at once; the next draft step runs alongside";
   const milliseconds = fixed(1000 * start.seconds, 1);
   const gain = start.gain < LEAST_GAIN ? `less than ${LEAST_GAIN} tokens` : `only ${fixed(start.gain, 2)} tokens`;
-  return `Another draft step (${milliseconds} ms) would gain ${gain}, so checking began`;
+  return `Another draft step (${milliseconds}\u00a0ms) would gain ${gain}, so checking began`;
 }
 
 // An answer may end, or reach its limit, before the last of the tokens that the target chose.
