@@ -254,7 +254,7 @@ def time_split(results: Results) -> Figure:
         "Where each method's time goes",
         styled(drawing, height=160 + 40 * len(lanes), barmode="stack", bargap=0.3),
         data,
-        "Time per token; shorter is faster.",
+        "Time per token, all tokens alike (φ is of means over the tasks); shorter is faster.",
     )
 
 

@@ -164,8 +164,8 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
 
 # What DuoDecoding does here on a CPU.
 LENDS = (
-    "Where that is possible and faster, DuoDecoding's target takes over the draft's cores once the draft is done, and "
-    "nothing is drafted where no guess is expected to pay; the authors' code does neither."
+    "Our changes: where that is possible and faster, DuoDecoding's target takes over the draft's cores once the draft "
+    "is done; all sequences are drafted together; and nothing is drafted where no guess is expected to pay."
 )
 
 
@@ -192,22 +192,24 @@ def about(results: Results) -> tuple[str, str, str, str, str]:
     speed = about_speed(results.rows, named["target"]) + about_steps(results.rows, environment)
     models = models_in_words(named["target"], named["draft"], precision, environment["versions"].get("duoviz"))
     if environment.get("cpu"):
-        said = [LENDS, *findings.about_published(results), *[FEWER_BITS] * (precision["target"] == "float32")]
-        models = " ".join([models, *said])
+        models += f" {LENDS}" + f" {FEWER_BITS}" * (precision["target"] == "float32")
     speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
         return "", models, text, speed.strip(), TOO_FEW
     stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))
-    return " ".join([*stands, *findings.same_text(results)]), models, text, speed.strip(), ""
+    about_duo = [*stands, *findings.about_published(results), *findings.same_text(results)]
+    return " ".join(about_duo), models, text, speed.strip(), ""
 
 
 def first_view(results: Results) -> dict:
     """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
+    published = findings.published(results).get(VANILLA)
     overview = {
         "pays": paying.map_data(results)
         | {"why": findings.about_paying(results), "ways": findings.about_ways(results)}
         | {"faster": findings.duo_or_sps(results)},
-        "speeds": tables.speed_bars(results) | {"fastest": findings.about_table_1(results)[:1]},
+        "speeds": tables.speed_bars(results)
+        | {"fastest": findings.about_table_1(results)[:1], "published": published and published.value},
     }
     return {"about": part_html("about", *about(results)), "overview": overview}
 

@@ -42,7 +42,7 @@ def models_in_words(target: str, draft: str, precision: dict[str, str], version:
     """Both models by their labels, with sizes where they are the embedded ones; of another version's draft is known
     only that it is another one."""
     if target == TARGET_LABEL:
-        target, stored, size = TARGET, " (stored in 4 bits)", f", {target_size()}"
+        target, stored, size = TARGET, " (unpacked from 4 bits)", f", {target_size()}"
     else:
         stored = size = ""
     if draft.startswith(OUR_DRAFT):

@@ -13,7 +13,7 @@ from pathlib import Path
 from duoviz.errors import UserError, check_write
 from duoviz.folders import ASSETS
 from duoviz.lab.files import DATA, LONGEST_NAME, own_files, plain_name
-from duoviz.lab.plan import VANILLA
+from duoviz.lab.plan import DUO, VANILLA, label_of
 from duoviz.lab.results import Results, is_results, is_zip, load
 from duoviz.lab.shipping import kept_view, recorded_name
 from duoviz.models.cache import cache_folder
@@ -57,7 +57,8 @@ def first_view_of(name: str) -> dict | None:
 
 def averages(name: str = "two-cores") -> dict[str, dict]:
     """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
-    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name; `paper`: the paper's φ.
+    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name; `paper`: the paper's φ;
+    `published`: DuoDecoding's φ here as published, None where that was not measured.
     """
     if not (view := first_view_of(name)):
         return {}
@@ -68,7 +69,9 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
         by_task = sorted((line["here"][task]["phi"], task) for task in tasks if line["here"].get(task))
         if by_task and line["here"].get(all_tasks):
             paper = [phis[all_tasks] for phis in line["paper"].values() if phis]
-            found[line["method"]] = line["here"][all_tasks] | {"tasks": [by_task[0], by_task[-1]], "paper": paper}
+            about = {"tasks": [by_task[0], by_task[-1]], "paper": paper}
+            about["published"] = speeds["published"] if line["method"] == label_of(DUO) else None
+            found[line["method"]] = line["here"][all_tasks] | about
     return found
 
 

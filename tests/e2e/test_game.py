@@ -1,4 +1,4 @@
-"""The game "You be the draft" in a real browser: rounds from a link, played by keys, and what comes of them."""
+"""The game "Guess yourself" in a real browser: rounds from a link, played by keys, and what comes of them."""
 
 import re
 
@@ -70,7 +70,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     expect(page.locator(".dl-body h3")).to_be_focused()
     expect(page.locator(".dg")).to_be_hidden()
     page.locator(".dl-contents summary").click()
-    page.get_by_role("button", name="You be the draft").click()
+    page.get_by_role("button", name="Guess yourself").click()
     expect(page.locator(".dg-about")).to_contain_text(f'The large model (target) answers "{PROMPTS["game"]}"')
     page.evaluate("location.hash = '#tab=learn&lesson=draft-and-verify'")
     expect(page.locator(".dg")).to_be_hidden()

@@ -234,5 +234,5 @@ def test_duodecoding_as_published_is_compared_with_vanilla_on_both_sets_of_cores
     rows = [row(lane, n, seconds=seconds + 0.01 * n) for lane, seconds in lanes.items() for n in range(8)]
     (said,) = findings.about_published(results(*rows))
     assert "it is 17 % slower than vanilla (± 0 %), 33 % faster than vanilla on its target's cores (± 0 %)" in said
-    assert said.endswith("and 33 % slower than DuoDecoding as it is here (± 0 %).")
+    assert said.endswith("and 33 % slower than as it is here (± 0 %).")
     assert findings.about_published(results(*rows[:24])) == []

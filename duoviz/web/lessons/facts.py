@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from statistics import median_high
+from statistics import mean, median_high
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from duoviz.recordings import ROUNDS
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
 from duoviz.web.lessons.text import Mistake, one_of
-from duoviz.web.results_store import averages, in_words
+from duoviz.web.results_store import averages, first_view_of, in_words
 
 FLOAT32_BYTES = 4
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
     "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "best_guesses",
-    "weight_bytes", "step_time", "phi", "lab_phi", "lab_phi_in_int8", "other_runs", "same_text",
+    "weight_bytes", "step_time", "phi", "lab_phi", "lab_phi_in_int8", "lab_phi_as_published", "lab_steps", "other_runs",
+    "same_text",
 )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ class Facts:
     def expected_speed_up(self, guesses: int | None = None) -> float:
         """φ by theory, of a method that takes turns, with so many guesses; None: as many as usual."""
         target, alpha = partial(self.cost, "target"), self.metrics[self.method]["acceptance"]
-        speed = in_turn_speed(alpha, guesses or self.usual_guesses(), target=target, draft=self.cost("draft", 1))
+        speed = in_turn_speed(alpha, guesses or self.usual_guesses(), target=target, draft=self.step_time())
         return float(speed * target(1))
 
     def best_guesses(self, most: int) -> int:
@@ -117,11 +118,11 @@ class Facts:
         return max(range(1, most + 1), key=self.expected_speed_up)
 
     def step_time(self) -> float:
-        """Median seconds of the run's draft steps of one token. Raises Mistake where it has none."""
+        """Mean seconds of the run's draft steps of one token. Raises Mistake where it has none."""
         steps = [step for iteration in self.trace["iterations"] for step in iteration["draft"] if step["tokens"] == 1]
         if not steps:
             raise Mistake(f"the run of {self.method} has no draft steps")
-        return median_high([step["end"] - step["start"] for step in steps])
+        return mean(step["end"] - step["start"] for step in steps)
 
     def weight_bytes(self) -> int:
         """Bytes of the target's weights. Raises Mistake where it is not the embedded pair's in float32."""
@@ -155,6 +156,19 @@ class Facts:
     def lab_phi_in_int8(self) -> str:
         """`lab_phi`, where the target is in int8."""
         return self.phi_in("with-an-int8-target")
+
+    def lab_phi_as_published(self) -> str:
+        """`lab_phi` of DuoDecoding without what we changed. Raises Mistake."""
+        found = averages("two-cores").get(METHODS[self.method].title, {}).get("published")
+        if found is None:
+            raise Mistake(f"no results that come along have {self.method} as published")
+        return f"{found:.2f}"
+
+    def lab_steps(self) -> str:
+        """Draft steps per target pass in the Lab's results on two cores, where both take turns. Raises Mistake."""
+        if not (view := first_view_of("two-cores")):
+            raise Mistake("no results of two cores come along")
+        return f"{view['overview']['pays']['start']['steps']:.1f}"
 
     def phi_in(self, results: str) -> str:
         if not (found := averages(results).get(METHODS[self.method].title)):

@@ -78,7 +78,7 @@ def over(value: float, other: float) -> str:
     """How many times as long as the other a time is, by what `seconds` shows of both, so that readers find the same."""
     shown = [float(text) * (1000 if unit == "s" else 1) for text, unit in (seconds(t).split() for t in (value, other))]
     ratio = shown[0] / shown[1]
-    return fixed(ratio, 2 if ratio < 2 else 1)
+    return fixed(ratio, 2 if ratio < 10 else 1)
 
 
 def percent(value: float) -> str:

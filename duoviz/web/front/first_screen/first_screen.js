@@ -4,7 +4,7 @@ import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf, TARGET } from "../visualizer/methods.js";
 import { machineOf } from "../visualizer/origin.js";
-import { shortWords } from "../story/averages.js";
+import { wordsOf } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
 import { count, duration, quote } from "../visualizer/words.js";
@@ -99,7 +99,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
-    setText(end, isOver && !isComputed ? shortWords(told.header, averages) : "");
+    setText(end, isOver && !isComputed ? wordsOf(told.header, averages) : "");
     lab.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };
@@ -140,7 +140,7 @@ export function createFirstScreen({ told, alone, expected, averages = {}, tell, 
   const where = `Recorded on ${machineOf(device)}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
   const node = el("div", { class: "dv-first", tabindex: -1 },
     el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
-    el("p", {}, "Chat programs write one piece of a word at a time. Here the same answer comes sooner."),
+    el("p", {}, "Chat programs write one word, or part of one, at a time. Here the same answer comes sooner."),
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("a", { class: "dv-button", href: "#tab=learn&draft=9" }, "Guess yourself"),
       el("p", {}, where)),

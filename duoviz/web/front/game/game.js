@@ -1,4 +1,4 @@
-// The game "You be the draft": the visitor guesses in the draft's place, and a recorded text of the target decides.
+// The game "Guess yourself": the visitor guesses in the draft's place, and a recorded text of the target decides.
 // `mountGame(root, fetchTrace)` adds it to the course, whose lessons it hides while it is played.
 
 import { el, setText, textButton } from "../visualizer/dom.js";
@@ -93,11 +93,11 @@ function createPlay({ tokens, rounds }, { show, end }, left) {
 
 // left: of the page before a reload, null where there was none: `game` is what `left` gave.
 export function mountGame(root, fetchTrace, left) {
-  const heading = el("h3", { tabindex: "-1" }, "You be the draft");
+  const heading = el("h3", { tabindex: "-1" }, "Guess yourself");
   const [where, about] = [el("span", { class: "dg-where" }), el("p", { class: "dg-about" })];
   const body = el("div", { class: "dg-body" });
   const head = el("header", { class: "dg-head" }, heading, where, textButton("Back to the lessons", close));
-  const node = el("section", { "class": "dg", "aria-label": "You be the draft" }, head, about, body);
+  const node = el("section", { "class": "dg", "aria-label": "Guess yourself" }, head, about, body);
   let play = null, turn = 0;
   const isOpen = () => root.hasAttribute("data-game");
 

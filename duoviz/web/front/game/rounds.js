@@ -1,4 +1,4 @@
-// Rounds of the game "You be the draft": places in DuoTree's recorded text, and which tokens the draft had for them.
+// Rounds of the game "Guess yourself": places in DuoTree's recorded text, and which tokens the draft had for them.
 // An option is a token to which the draft gave a probability after exactly the text that the target wrote: in the
 // `candidates` of an iteration, or in its tree, as a node with a `q` after nodes that are in the text. Where the target
 // wrote what the draft did not have, no option is right.

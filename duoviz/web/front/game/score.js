@@ -1,4 +1,4 @@
-// Scores of the game "You be the draft": what the target makes of guesses, how fast that is, and in words.
+// Scores of the game "Guess yourself": what the target makes of guesses, how fast that is, and in words.
 
 import { timeAt } from "../learn/costs.js";
 import { clip, count, duration, fixed, percent, quote, tokenLabel, visible } from "../visualizer/words.js";

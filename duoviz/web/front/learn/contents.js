@@ -36,7 +36,7 @@ export function createHead(lessons, terms, { progress, open, play }) {
   };
   const buttons = lessons.map((lesson, index) => lessonButton(lesson, closing(() => open(index, 0))));
   const list = el("div", {},
-    el("div", { class: "dl-play" }, textButton("You be the draft", closing(play)), "A game."),
+    el("div", { class: "dl-play" }, textButton("Guess yourself", closing(play)), "A game."),
     el("p", { class: "dl-note dl-time" }, `${lessons.length} lessons, ${timeOf(lessons)}.`), el("ol", {}, ...itemsOf(buttons)),
     createHandIn(lessons, progress));
   const contents = listOver("dl-contents", summary, list);
@@ -66,7 +66,7 @@ export function createSummary(lessons, progress, open) {
   const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
     : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its questions. The list shows what is left.`;
   const links = [
-    ["You be the draft", "learn&draft=9", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
+    ["Guess yourself", "learn&draft=9", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
     ["Compare", "compare", "Race two methods on this machine."], ["Lab", "lab", "See when guessing pays, and the paper's tables measured again."]];
   const words = [
     el("h3", { tabindex: "-1" }, "The end of the course"), el("p", {}, said),

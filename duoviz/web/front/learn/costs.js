@@ -68,7 +68,7 @@ export function costsFigure(figure) {
       const together = timeAt(target, n);
       const ratio = asShown(together) / asShown(one);
       setText(note, n === 1 ? `One token: ${duration(one)}.`
-        : `${n} tokens in one forward pass: ${duration(together)}, ${ratio.toFixed(ratio < 2 ? 2 : 1)} times as long as one token. One after another: ${duration(n * asShown(one))}.`);
+        : `${n} tokens in one forward pass: ${duration(together)}, ${ratio.toFixed(ratio < 10 ? 2 : 1)} times as long as one token. One after another: ${duration(n * asShown(one))}.`);
     },
   });
   watchSize(box, (width, height) => {

@@ -99,7 +99,7 @@ export function createFinish(context) {
   let shown = null;
   const tell = () => {
     shown = race.result;
-    const warnings = shown?.warnings?.map((words) => el("p", { class: "dv-message", "data-kind": "error" }, words)) ?? [];
+    const warnings = shown?.warnings?.map((words) => el("p", { class: "dv-message", "data-kind": "disturbance" }, words)) ?? [];
     verdict.replaceChildren(...warnings, ...(shown?.verdict ? [verdictNode(shown.verdict)] : []));
     setText(question, shown?.lanes.some(({ figures: each }) => each?.runs > 1) ? "Why? (of the median round)" : "Why?");
     baselines.textContent = shown ? baselineWords(shown.baselines, new Set(shown.lanes.slice(0, 2).map(({ device }) => device)).size === 1) : "";

@@ -178,11 +178,21 @@ function wrongGuesses(runs) {
   };
 }
 
+// Of each sequence the first tokens, as many as can be read side by side.
+const LEGIBLE = 4;
+
+function beginningsOf(nodes) {
+  const depths = [];
+  for (const { parent } of nodes) depths.push(parent < 0 ? 1 : depths[parent] + 1);
+  const kept = nodes.filter((_, at) => depths[at] <= LEGIBLE);
+  return kept.map((node) => ({ ...node, parent: node.parent < 0 ? node.parent : kept.indexOf(nodes[node.parent]) }));
+}
+
 function withBars(trace, iteration) {
   const { theta, candidates, sequences } = iteration;
   const [{ p }] = candidates;
   return {
-    ...shownAt(trace, iteration), nodes: draftedOf(iteration),
+    ...shownAt(trace, iteration), nodes: beginningsOf(draftedOf(iteration)),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
     sum: `θ = ${fixed(p, 4)} (best) × ${fixed(theta / p, 4)} (best next) ≈ ${fixed(theta, 4)}`,

@@ -44,6 +44,10 @@ test("one beginning where the draft was sure, several where it was not, and θ b
     const [best, next, theta] = sum.match(/[01]\.\d+/g).map(Number);
     assert.equal(best, Number(candidates[0].p.toFixed(4)));
     assert.ok(Math.abs(best * next - theta) < 0.0002 && Math.abs(theta - iteration.theta) < 0.0001, sum);
+    // Of long sequences the first four tokens, each after its own parent.
+    const path = (list, at) => (at < 0 ? [] : [...path(list, list[at].parent), list[at].text]);
+    const paths = (list) => list.filter(({ status }) => status !== "correction").map((node) => path(list, list.indexOf(node)));
+    assert.deepEqual(paths(nodes), paths(iteration.drafted).filter(({ length }) => length <= 4));
     const over = candidates.filter(({ p }) => p > iteration.theta);
     assert.deepEqual(over.map(({ id }) => id), nodes.filter(({ parent }) => parent < 0).map(({ id }) => id));
   }

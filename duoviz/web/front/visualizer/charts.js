@@ -94,14 +94,14 @@ export function createCharts(context) {
   const histogram = svg("svg", { class: "dv-histogram", height: 46, role: "img", "aria-label": "How often each number of sequences was used" });
   const histogramBox = el("div", { class: "dv-chart" }, el("h4", { class: "dv-subheading" }, term("Drafts by k", MEANINGS.k[1])), histogram);
   const [written, k, gamma, theta] = charts.map(({ node }) => node);
-  const more = el("div", { class: "dv-chart-grid dv-more-charts" }, written, gamma, histogramBox);
+  const grid = el("div", { class: "dv-chart-grid" }, k, theta, histogramBox, written, gamma);
   let tall = 46, counted = "";
   watchSize(histogram, (width, height) => {
     tall = Math.max(46, (240 * height) / Math.max(1, width));
     context.redraw();
   });
   return {
-    node: section("charts", "Over the iterations", createDetails(), el("div", { class: "dv-chart-grid" }, k, theta), more),
+    node: section("charts", "Over the iterations", createDetails(), grid),
     draw() {
       const key = `${state.epoch} ${state.iterations.length} ${tall}`;
       if (key !== counted) {

@@ -2,18 +2,19 @@
 
 import { known, tokenLabel, visible } from "./words.js";
 
-export const COLUMN_GAP = 26;
+// Between columns; and where else a few would go on in a further line.
+export const [COLUMN_GAP, NARROW_GAP] = [26, 13];
 
 const [FIRST_LEFT, NEXT_LEFT] = [2, COLUMN_GAP + 2];
 
 // For each column its line and its left edge, with as many on a line as this width allows; needs: with the room of
 // a heading.
-export function fillLines(widths, most, needs = widths) {
+export function fillLines(widths, most, needs = widths, gap = COLUMN_GAP) {
   let [line, left] = [0, FIRST_LEFT];
   return widths.map((width, column) => {
     if (left > NEXT_LEFT && left + needs[column] > most) [line, left] = [line + 1, NEXT_LEFT];
     const place = { line, left };
-    left += width + COLUMN_GAP;
+    left += width + gap;
     return place;
   });
 }
@@ -159,7 +160,8 @@ export function placeItems({ items, windowRow, split }, most, rowHeight, { isHea
   const all = Array.from(widths, (width) => width ?? 0);
   const [gap, heading] = isHeaded ? [TREE_TOP, CAPTION_SIGN * MEANWHILE.length] : [LINE_GAP, 0];
   const needs = all.map((width, column) => (column === split ? Math.max(width, heading) : width));
-  const columns = fillLines(all, most, needs);
+  const [wide, narrow] = [COLUMN_GAP, NARROW_GAP].map((between) => fillLines(all, most, needs, between));
+  const columns = wide.at(-1).line && !narrow.at(-1).line ? narrow : wide;
   const used = rowsOn(items, columns);
   let bottom = 0;
   const tops = used.map((rows, line) => {

@@ -70,6 +70,12 @@ test("columns stand a gap apart; a line takes as many as it is wide, and one at 
   // Later lines begin farther right.
   assert.deepEqual(fillLines([50, 50, 50], 154), [first, second, next(1)]);
   assert.deepEqual(fillLines([10, 500, 10], 154), [first, next(1), next(2)], "no line stays empty");
+  // What is a little too wide stands closer instead.
+  const lines = (most) => placeItems(treeOf({ checked: [nodeOf("A"), childOf(0)("B"), ownNode("own", { parent: 1 })] }), most, 30).columns;
+  const [loose, close, folded] = [400, 245, 200].map(lines);
+  const gaps = (columns) => columns[2].left - columns[1].left;
+  assert.deepEqual([loose, close, folded].map((columns) => columns.at(-1).line), [0, 0, 1]);
+  assert.equal(gaps(loose) - gaps(close), 13);
 });
 
 test("a window has room for its caption above it; wide characters take more room, and counts too", () => {

@@ -87,6 +87,8 @@ export function createFlights(state, { labelOf, spansOf }) {
     sent = 0;
   };
   const send = ({ span, label }) => {
+    // On a narrow page it would cross the figures.
+    if (innerWidth <= 900) return land(span);
     const flying = motion.fly(label, span);
     flying.getAnimations()[0].onfinish = () => land(span, flying);
   };

@@ -52,7 +52,7 @@ const OF_THE_RUN = [
   ["acceptance", percent], ["overlap", percent], ["ttft", duration],
 ];
 const OF_THE_ITERATION = [
-  ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 3)],
+  ["written", whole], ["took", duration], ["k", whole], ["gamma", whole], ["longest", whole], ["theta", (value) => fixed(value, 4)],
 ];
 // Seen at once; the others are behind the fold.
 const FIRST = ["tps", "phi", "tau"];

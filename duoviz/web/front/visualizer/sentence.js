@@ -129,7 +129,7 @@ function inParallel(iteration, header, clock) {
   const draftsUntil = draft.at(-1)?.end ?? 0;
   if (clock >= target.end) return clock < draftsUntil ? `The large model is ready and waits for the small one${guessed}.` : "The large model is ready: the verdict follows.";
   if (!draft.length) return `The large model ${does}.`;
-  if (clock >= draftsUntil) return `The large model still ${does}; the small one has made ${countGuesses(guesses)}${guesses > draft.length ? ` in ${count(draft.length, "step")}` : ""} and waits.`;
+  if (clock >= draftsUntil) return `The large model still ${does}; the small one has made ${countGuesses(guesses)}${guesses > draft.length ? ` in ${count(draft.length, "step")}` : ""}${header.target.borrows ? " and helps" : " and waits"}.`;
   return `The large model ${does} while the small one guesses ahead${guessed}.`;
 }
 

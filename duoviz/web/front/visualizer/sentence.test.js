@@ -89,6 +89,8 @@ test("what goes on, in parallel and in turn", () => {
     [parallel, 0.5, {}, "The large model checks 2 pending tokens while the small one guesses ahead."],
     [parallel, 1.5, {}, "The large model checks 2 pending tokens while the small one guesses ahead: 1 guess so far."],
     [parallel, 2.5, {}, "The large model still checks 2 pending tokens; the small one has made 2 guesses and waits."],
+    [headerOf({ about: { parallel: true }, target: { name: "L", device: "", borrows: true } }), 2.5, {},
+      "The large model still checks 2 pending tokens; the small one has made 2 guesses and helps."],
     [parallel, 4.5, {}, "The large model is ready: the verdict follows."],
     [parallel, 4.2, { draft: [{ start: 0, end: 4.5, tokens: 2 }] }, "The large model is ready and waits for the small one: 1 guess so far."],
     [parallel, 0.5, { index: 0, checked: [] }, "The large model reads the prompt while the small one guesses ahead."],

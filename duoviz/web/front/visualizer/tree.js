@@ -57,7 +57,7 @@ const [ROWS, HALF, KEY_SCROLL] = [26, 13, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
-const [LEAST_SCALE, LESSONS_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 480, 1240];
+const [LEAST_SCALE, LESSONS_SCALE, PRESENTED_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 0.75, 480, 1240];
 const scaleIn = ({ width, height }) => (width <= 900 ? LEAST_SCALE : height < 300 ? 4 / 3 : 5 / 3);
 
 // How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
@@ -189,19 +189,19 @@ function createForest({ state, redraw }) {
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
   const tellMore = () => box.toggleAttribute("data-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
   box.addEventListener("scroll", tellMore);
-  // Beside a lesson's text the tree is to be seen whole.
-  const isBeside = () => innerWidth > 900 && box.closest(".dl") !== null;
+  // Beside a lesson's text and presented, the tree is to be seen whole.
+  const isWholeHere = () => isPresented() || (innerWidth > 900 && box.closest(".dl") !== null);
   const drawTree = (iteration, at) => {
     const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
     for (const item of tree.items.filter(({ node }) => node)) {
       item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
     }
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
-    const isWhole = isBeside();
+    const isWhole = isWholeHere();
     // Presented, it grows with what is around it.
     const zoom = isPresented() ? 1 : zoomOf(box);
     const usual = LEAST_SCALE * Math.max(1 / zoom, size.width / USUAL_WIDTH);
-    const readable = isWhole ? LESSONS_SCALE / zoom : usual;
+    const readable = isPresented() ? PRESENTED_SCALE : isWhole ? LESSONS_SCALE / zoom : usual;
     const limits = { box: size, most: least, least: readable, isWhole };
     const fitted = fitTree(tree, iteration, state.header, limits);
     least = fitted.scale;
@@ -217,7 +217,7 @@ function createForest({ state, redraw }) {
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
-      const key = `${size.width} ${isBeside() ? size.height : scaleIn(size)} ${state.epoch}`;
+      const key = `${size.width} ${isWholeHere() ? size.height : scaleIn(size)} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
