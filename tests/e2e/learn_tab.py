@@ -114,7 +114,7 @@ class Keyboard(Pointer):
 def told(page, right):
     verdict = page.locator(".dl-verdict")
     expect(verdict).to_have_attribute("data-right", str(right).lower())
-    said = verdict.inner_text().removeprefix("✓ Right. " if right else "Not quite. ")
+    said = (verdict.text_content() or "").removeprefix("✓ Right. " if right else "Not quite. ")
     assert len(said) > 4
     return said
 

@@ -10,7 +10,7 @@ from tests.e2e.pages import fits, is_at, move_to, open_live, press, set_tokens, 
 
 PARTS = ["#prompt", "#method", "#generate", ".dv-status", ".dv-text-box", ".dv-numbers", ".dv-controls"]
 PARTS += [".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing", ".dv-fold"]
-DETAILS = [".dv-candidates", ".dv-chart-grid", "[data-number=theta]"]
+DETAILS = [".dv-candidates", ".dv-chart", "[data-number=theta]"]
 PRESENTED = [".dv-text-box", ".dv-numbers", ".dv-controls", ".dv-sentence", ".dv-tree-box", ".dv-timeline-drawing"]
 BOXES = """(parts) => parts.map((part) => {
   const {left, top, right, bottom} = document.querySelector(part).getBoundingClientRect();
