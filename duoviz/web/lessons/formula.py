@@ -28,5 +28,6 @@ def row(text: str) -> str:
 
 def term(base: str, raised: str) -> str:
     kind = "mi" if base.isalpha() else "mn" if base.isdigit() else "mo"
-    html = f"<{kind}>{escape(base)}</{kind}>"
+    # As high as the letters beside it.
+    html = f"<{kind}{' stretchy=false' if base in '()' else ''}>{escape(base)}</{kind}>"
     return f"<msup>{html}{row(raised.translate(RAISED))}</msup>" if raised else html

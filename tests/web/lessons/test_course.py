@@ -62,7 +62,9 @@ def test_a_lesson_as_data(tmp_path):
 
 FORMULA = """<math displaystyle="true"><mrow><mi>a</mi></mrow><mo>=</mo><mfrac>
 <mrow><mn>1</mn><mo>+</mo><msup><mi>α</mi><mrow><mi>γ</mi><mo>+</mo><mn>1</mn></mrow></msup></mrow>
-<mrow><mi>T</mi><mo>(</mo><mn>2</mn><mo>)</mo><mo>/</mo><mi>r</mi></mrow></mfrac></math>""".replace("\n", "")
+<mrow><mi>T</mi><mo stretchy=false>(</mo><mn>2</mn><mo stretchy=false>)</mo><mo>/</mo><mi>r</mi></mrow></mfrac></math>""".replace(
+    "\n", ""
+)
 
 
 def test_text_is_paragraphs_lists_styles_and_links(tmp_path):

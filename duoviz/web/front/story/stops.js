@@ -217,9 +217,10 @@ function sideOf({ iterations }, name) {
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
-  const [ours, theirs] = [own, other].map(({ passes, wall }) => `${passes} passes of ${duration(wall / passes)}`);
-  const longer = own.wall / own.passes > other.wall / other.passes && hasMore ? " on shared cores" : "";
-  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: ${ours}${longer}, instead of ${theirs}.`;
+  const [ours, theirs] = [own, other].map(({ iterations: [first, ...rest], wall }) => (
+    { passes: `${rest.length} passes of`, each: (wall - first.sync) / rest.length }));
+  const longer = ours.each > theirs.each && hasMore ? " on shared cores" : "";
+  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: after the prompt ${ours.passes} ${duration(ours.each)}${longer}, instead of ${theirs.passes} ${duration(theirs.each)}.`;
 }
 
 // 7: both runs, from their start.
