@@ -60,10 +60,11 @@ def test_a_lesson_as_data(tmp_path):
     assert '<span class="dl-value">“and”</span>.</p>' in text
 
 
-FORMULA = """<math displaystyle="true"><mrow><mi>a</mi></mrow><mo>=</mo><mfrac>
-<mrow><mn>1</mn><mo>+</mo><msup><mi>α</mi><mrow><mi>γ</mi><mo>+</mo><mn>1</mn></mrow></msup></mrow>
-<mrow><mi>T</mi><mo stretchy=false>(</mo><mn>2</mn><mo stretchy=false>)</mo><mo>/</mo><mi>r</mi></mrow></mfrac></math>""".replace(
-    "\n", ""
+FORMULA = (
+    '<math displaystyle="true"><mrow><mi>a</mi></mrow><mo>=</mo><mfrac>'
+    "<mrow><mn>1</mn><mo>+</mo><msup><mi>α</mi><mrow><mi>γ</mi><mo>+</mo><mn>1</mn></mrow></msup></mrow>"
+    "<mrow><mi>T</mi><mo stretchy=false>(</mo><mn>2</mn><mo stretchy=false>)</mo><mo>/</mo><mi>r</mi></mrow>"
+    "</mfrac></math>"
 )
 
 
