@@ -143,6 +143,7 @@ def check_presented(page):
 def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(page, site, tmp_path, monkeypatch):
     file = Path(shutil.copy(FOLDER.parent / "results" / "two-cores.zip", tmp_path / "recorded"))
     beside = [("in the paper", target, "44.6", "–", "2.61", "1.80", "DuoDecoding") for target in ("one", "other")]
+    beside.append(("on an H100", "small", "335.8", "3.2", "0.94", "0.99", "neither"))
     monkeypatch.setattr(results, "measured", lambda: beside)
     page.set_viewport_size({"width": 1280, "height": 800})
     open_lab(page, site.url)
@@ -182,6 +183,7 @@ def test_the_map_and_table_1_are_the_results_on_one_screen_and_the_point_moves(p
     assert bars == [f"{value:.2f}" for value in values if value is not None]
     for row, cells in zip(page.locator(".ll-hardware tbody tr").all(), beside, strict=True):
         expect(row.locator("td")).to_have_text(cells)
+    expect(page.locator(".ll-hardware ~ .ll-note")).to_contain_text("this small target takes 3.0 ms")
     expect(page.locator(".ll-ways-told")).to_have_text(pays["ways"])
     expect(page.locator(".ll-speeds .ll-note")).to_contain_text(speeds["asked"])
     for part in (".ll-pays", ".ll-speeds"):

@@ -57,7 +57,7 @@ def test_what_is_played_behind_a_run_says_how_far(plain_page):
     where, behind = page.locator(".dv-where"), round(events[-1]["iteration"]["sync"])
     assert behind > 0
     expect(where).to_have_text(f"The prompt's pass · slowed down, {behind} s behind")
-    # The text ahead is grey, which the key says while there is any.
+    # The text ahead has no model's colour, which the key says while there is any.
     later = page.locator(".dv-legend-list[data-later]")
     expect(later).to_have_count(1)
     send(page, [end])
@@ -107,3 +107,12 @@ def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(pla
     assert max(beat["flying"] for beat in beats) >= 1 and max(beat["left"] for beat in beats) >= 1
     page.wait_for_function("document.querySelectorAll('.dv-flying').length === 0")
     assert page.locator(".dv-coming").count() == 0
+    # On a phone they would cross the figures.
+    page.set_viewport_size({"width": 390, "height": 844})
+    move_to(page, at)
+    page.evaluate("window.beats.length = 0")
+    page.keyboard.press(" ")
+    shown(page, shown=at + 1)
+    page.keyboard.press(" ")
+    seen = page.evaluate("window.beats")
+    assert {"guess", "verdict"} <= {beat["beat"] for beat in seen} and {beat["flying"] for beat in seen} == {0}

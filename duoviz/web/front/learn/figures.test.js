@@ -10,7 +10,7 @@ import { overWords, sequencesOver, waiting } from "./figures.js";
 test("the faster side waits for the other", () => {
   assert.equal(waiting(0.02, 0.015), "The draft waits 5.0\u00a0ms for the target.");
   assert.equal(waiting(0.02, 0.03), "The target waits 10.0\u00a0ms for the draft.");
-  // As a reader finds who subtracts what is shown, 10.8 and 0.4\u00a0ms.
+  // As a reader finds who subtracts what is shown, 10.8 and 0.4 ms.
   assert.equal(waiting(0.01084, 0.00039), "The draft waits 10.4\u00a0ms for the target.");
   // Three steps of 0.1 are a little more than 0.3: what is too short to be written is no waiting.
   assert.equal(waiting(0.3, 3 * 0.1), "Both are ready at the same time.");

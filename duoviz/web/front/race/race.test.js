@@ -105,7 +105,7 @@ test("the status names the run that goes on, and its result", () => {
     [...SPS, ...laneEvents("DuoTree", endingAt(...times), { end: { stopped, message }, ...more }), ending()]);
   const said = [
     [[], "The methods run one after the other, so neither slows the other."],
-    // SpS took 2\u00a0s, and DuoTree 4\u00a0s; what no run of a lane has told takes as long as the others'.
+    // SpS took 2 s, and DuoTree 4 s; what no run of a lane has told takes as long as the others'.
     [SPS.slice(0, -1), "Running SpS: run 1 of 2."],
     [SPS, "Running SpS: run 1 of 2, about 2 s left."],
     [[...SPS, ...laneEvents("SpS", [], { repeat: 1 }).slice(0, 1)], "Running SpS: run 2 of 6, about 10 s left.", { repeats: 3 }],
