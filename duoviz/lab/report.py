@@ -165,7 +165,7 @@ def report_html(results: Results, parts: Sequence[Section]) -> str:
 # What DuoDecoding does here on a CPU.
 LENDS = (
     "Our changes: where that is possible and faster, DuoDecoding's target takes over the draft's cores once the draft "
-    "is done; all sequences are drafted together; and nothing is drafted where no guess is expected to pay."
+    "is done; and all sequences are drafted together, only as far as guesses are expected to pay."
 )
 
 

@@ -106,7 +106,12 @@ def test_presented_all_that_matters_is_on_one_screen_and_half_as_large_again(sta
         check_screen(stage, width, height, PRESENTED)
         assert letters(stage) > 1.4 * size and stage.locator(".dv-tree-box").bounding_box()["height"] > 90
     expect(prompt).to_be_hidden()
-    # Whose words are which stays in sight.
+    # The tree is whole; and whose words are which stays in sight.
+    box = stage.locator(".dv-tree-box")
+    assert box.evaluate(
+        "({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => "
+        "scrollWidth <= clientWidth && scrollHeight <= clientHeight"
+    )
     expect(stage.locator("#visualizer .dv-legend .dv-model").first).to_be_visible()
     press_bar(stage)
     move_to(stage, 3)

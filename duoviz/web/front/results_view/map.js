@@ -254,7 +254,7 @@ export function createHardware(rows, { ways, gain }) {
     el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
   const gpu = rows.find(([where]) => where.includes("H100"));
-  const small = gpu ? `On the H100 a pass of this small target takes ${(1000 / gpu[2]).toFixed(1)} ms, though its weights could be read there in 0.2 ms: its row says little about large targets. ` : "";
+  const small = gpu ? `On the H100 a pass of this small target takes ${(1000 / gpu[2]).toFixed(1)} ms, far longer than reading its weights would: its row says little about large targets. ` : "";
   const rule = `What pays: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
   return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel?"), ...notes), el("p", { class: "ll-note" }, small, LARGE, el("code", {}, COMMAND)));
