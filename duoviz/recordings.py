@@ -83,6 +83,12 @@ def several_times(engine: Engine, placement: Placement) -> dict:
     return calibration(median_model(models))
 
 
+def recorded_runs(folder: Path) -> dict[str, Path]:
+    """The recorded runs in a folder, by their methods."""
+    files = {method: folder / f"{method}{ENDING}" for method in METHODS}
+    return {method: file for method, file in files.items() if file.is_file()}
+
+
 def recorded_speed(target: str) -> float | None:
     """Seconds of a forward pass of one token while the page's recorded runs were made; None where they do not say, and
     where they are of another target.

@@ -61,9 +61,9 @@ class TableModel:
         del self.tokens[length:], self.parents[length:]
 
 
-def table(seed: int, *, spread: float = 1.5) -> Tensor:
+def table(seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
-    return spread * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
+    return 1.5 * torch.randn(VOCABULARY, VOCABULARY, VOCABULARY, generator=generator, dtype=torch.float64)
 
 
 def target_table() -> Tensor:

@@ -7,11 +7,10 @@ from importlib.util import find_spec
 import pytest
 
 from duoviz.decoding import METHODS
-from duoviz.folders import ASSETS
 from duoviz.options import parser
 from duoviz.training.__main__ import parser as training_parser
+from tests.app import ROOT
 
-ROOT = ASSETS.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 COMMAND = re.compile(r"python -m ([\w.]+)([^`\n#]*)")

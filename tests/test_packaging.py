@@ -10,10 +10,9 @@ from email.parser import Parser
 import pytest
 from packaging.requirements import Requirement
 
-from duoviz.folders import ASSETS
 from duoviz.space import space_files
+from tests.app import ROOT
 
-ROOT = ASSETS.parent
 # What only a clone needs.
 OF_A_CLONE = re.compile(r"\.(ci/.*|github/.*|gitignore)")
 

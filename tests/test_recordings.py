@@ -75,18 +75,17 @@ def test_mistakes_are_named_before_anything_runs(tiny, tmp_path, capsys):
 def test_a_recording_says_how_fast_the_machine_was(tiny, monkeypatch):
     engine, rows = commands.load_engine("tiny", tell), []
     compare = runner.compare
-    monkeypatch.setattr(runner, "compare", lambda *asked, **options: keep(rows, compare(*asked, **options)))
+
+    def kept(*asked, **options):
+        rows.extend(compare(*asked, **options))
+        return rows
+
+    monkeypatch.setattr(runner, "compare", kept)
     traces = recordings.record(engine, Settings(max_new_tokens=8), "hello")
     passes = sorted(forward_seconds(row["trace"], rows=1) for row in rows if row["method"] == "vanilla")
     assert {trace["header"]["one_token"] for trace in traces.values()} == {round(passes[recordings.ROUNDS // 2], 6)}
     # Costs are those of the cores, and not of what a method's runs have learnt.
     assert traces["speculative"]["header"]["calibration"] == traces["duotree"]["header"]["calibration"]
-
-
-def keep(kept, items):
-    for item in items:
-        kept.append(item)
-        yield item
 
 
 def test_a_release_records_what_a_sitting_does_not_hold(tiny, tmp_path):

@@ -37,11 +37,11 @@ CORE = available_cores()[int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) %
 
 
 @cache
-def reference_model(seed: int, *, context: int = 256) -> LlamaForCausalLM:
+def reference_model(seed: int) -> LlamaForCausalLM:
     """The tiny Llama of these weights in transformers, in float64."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
-    config, tensors = tiny_weights(seed, context=context)
+    config, tensors = tiny_weights(seed)
     model = exact(LlamaForCausalLM(LlamaConfig(**config, attn_implementation="sdpa")))
     model.load_state_dict(tensors)
     return model

@@ -193,8 +193,6 @@ ENVIRONMENT = compiled(
 PLAN = compiled(
     record(quick={"type": "boolean"}, source=LABEL, max_new_tokens=COUNT, questions=whole(0, MAX_NUMBER), repeats=COUNT)
 )
-
-
 SCHEMAS = {"environment.json": ENVIRONMENT, "plan.json": PLAN, "failed.jsonl": FAILED, "forwards.jsonl": FORWARDS}
 
 

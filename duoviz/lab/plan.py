@@ -97,11 +97,7 @@ class Plan:
 
     def described(self) -> dict:
         """What is kept of it with the results."""
-        return vars(self) | {
-            "questions": len(self.questions),
-            "tasks": self.tasks,
-            "methods": list(self.methods),
-        }
+        return vars(self) | {"questions": len(self.questions), "tasks": self.tasks}
 
 
 def make_plan(

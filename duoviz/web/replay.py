@@ -73,9 +73,8 @@ def replay_page(trace_json: str) -> str:
 MOST_IN_A_FRAME = 500_000
 FRAME = (
     "<iframe sandbox='allow-scripts allow-downloads' title='A recorded run' "
-    "style='width: 100%; height: {height}px; border: 0; resize: vertical' srcdoc='{page}'></iframe>"
+    "style='width: 100%; height: 760px; border: 0; resize: vertical' srcdoc='{page}'></iframe>"
 )
-FRAME_HEIGHT = 760
 TOO_LONG = "<p>This run is too long to be replayed in a notebook: save it with <code>run.save('run.html')</code>.</p>"
 
 
@@ -83,4 +82,4 @@ def replay_frame(trace_json: str) -> str:
     """The file in a frame of its own, for a notebook's output: its script reaches nothing outside of it."""
     packed = base64.b64encode(gzip.compress(trace_json.encode("utf-8", "replace"), mtime=0)).decode()
     page = replay_page(json.dumps(packed)).replace(ABOUT, "").replace("&", "&amp;").replace("'", "&#39;")
-    return FRAME.format(height=FRAME_HEIGHT, page=page) if len(page.encode()) <= MOST_IN_A_FRAME else TOO_LONG
+    return FRAME.format(page=page) if len(page.encode()) <= MOST_IN_A_FRAME else TOO_LONG

@@ -7,7 +7,7 @@ from importlib import import_module
 from multiprocessing import Pipe
 from typing import Any
 
-from duoviz.errors import UserError
+from duoviz.errors import UserError, first_line
 from duoviz.folders import ASSETS
 from duoviz.models.bounds import expend
 from duoviz.models.cores import available_cores
@@ -39,8 +39,7 @@ def connect(address: str) -> Any:
     try:
         ray.init(address=address, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise UserError(f"There is no Ray cluster at {address}: {reason}.") from error
+        raise UserError(f"There is no Ray cluster at {address}: {first_line(error)}.") from error
     return ray
 
 

@@ -23,13 +23,12 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from gradio_client import Client
 
 from duoviz import runner
 from tests.app import free_port, served
-from tests.benchmarks.harness import arguments, memory_of
+from tests.benchmarks.harness import arguments, memory_of, seconds
 from tests.web.served import Page
 
 # How many times as long as usual a visitor's run may take under a flood (the median, and the worst) and after it.
@@ -61,11 +60,9 @@ class Site(Page):
         """The header with which a Space's proxy names a visitor."""
         return {"X-Forwarded-For": address} if self.kind == "space" else {}
 
-    def run_of(self, client: Client, **changes: object) -> tuple[float, dict]:
-        """Seconds that a visitor's run takes, and its summary."""
-        begin = time.monotonic()
-        summary = client.predict(**VISITOR | changes, api_name="/generate")
-        return time.monotonic() - begin, summary
+    def run_of(self, client: Client, **changes: object) -> float:
+        """Seconds that a visitor's run takes."""
+        return seconds(lambda: client.predict(**VISITOR | changes, api_name="/generate"))
 
     def flood(
         self,
@@ -81,7 +78,7 @@ class Site(Page):
         headers = {"Content-Type": "application/json"} | headers
 
         def sent(numbers: range) -> list[int | str]:
-            connection, statuses = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=120), []
+            connection, statuses = http.client.HTTPConnection(*self.address, timeout=120), []
             for number in numbers:
                 try:
                     body = json.dumps(bodies(number)) if method == "POST" else None
@@ -120,7 +117,7 @@ def run_after_run(site: Site, is_over: Callable[[list], bool]) -> list[float]:
     """Seconds that a visitor's runs take, one after another."""
     visitor, found = site.visitor(), list[float]()
     while not is_over(found):
-        found.append(site.run_of(visitor)[0])
+        found.append(site.run_of(visitor))
         time.sleep(READING)
     return found
 

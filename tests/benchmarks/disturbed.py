@@ -62,8 +62,7 @@ def measured(engine: Engine, method: str, prompts: Sequence[str], settings: Sett
 
 
 def main() -> None:
-    parser = arguments(__doc__, pairs=6, max_new_tokens=64, methods="speculative,duodecoding,duotree")
-    options = parser.parse_args()
+    options = arguments(__doc__, pairs=6, max_new_tokens=64, methods="speculative,duodecoding,duotree").parse_args()
     settings, prompts = Settings(max_new_tokens=options.max_new_tokens), questions(1)[: options.pairs]
     # What an earlier process learnt is left aside.
     with patch.object(engines, "recall_costs", lambda file: Costs()), load_engine() as engine:

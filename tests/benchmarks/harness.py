@@ -54,17 +54,14 @@ def beginnings(pair: Pair, tokens: int, count: int, *, python: bool) -> list[str
     return [pair.tokenizer.decode(pair.tokenized([text[: 6 * tokens]], raw=True)[:tokens]) for text in texts]
 
 
-def alternated(works: Mapping[Key, Callable[[On], T]], items: Sequence[On], *, first: int = 0) -> dict[Key, list[T]]:
-    """What each of the works made of each item; every second item goes through them backwards.
-
-    first: the number of the first item.
-    """
+def alternated(works: Mapping[Key, Callable[[On], T]], items: Sequence[On]) -> dict[Key, list[T]]:
+    """What each of the works made of each item; every second item goes through them backwards."""
     found: dict[Key, list[T]] = {name: [] for name in works}
-    for number, item in enumerate(items, first):
+    for number, item in enumerate(items):
         for name in list(works)[:: -1 if number % 2 else 1]:
             found[name].append(works[name](item))
         if len(items) > 1:
-            print(f"{number + 1 - first} of {len(items)}", end="\r", flush=True)
+            print(f"{number + 1} of {len(items)}", end="\r", flush=True)
     return found
 
 

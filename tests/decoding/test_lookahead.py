@@ -17,19 +17,15 @@ def window_of(iteration):
     return [node for node in iteration.checked if node.status == "window"]
 
 
-def lookahead(engine, prompt, settings):
-    return run(engine, "lookahead", prompt, settings)
-
-
 def test_the_window_depends_on_the_seed_and_the_text_does_not():
-    runs = [list(lookahead(tiny_engine(), PROMPT, Settings(max_new_tokens=40, seed=seed))) for seed in (1, 2)]
+    runs = [list(run(tiny_engine(), "lookahead", PROMPT, Settings(max_new_tokens=40, seed=seed))) for seed in (1, 2)]
     assert tokens(runs[0]) == tokens(runs[1])
     assert window_of(runs[0][1]) != window_of(runs[1][1])
 
 
 def test_what_the_window_found_is_accepted_when_the_text_gets_there():
     # The columns that begin with the prompt's 40 count on from there while the text is still at 8.
-    iterations = list(lookahead(counting_engine(150), [40, 7], Settings(max_new_tokens=60)))
+    iterations = list(run(counting_engine(150), "lookahead", [40, 7], Settings(max_new_tokens=60)))
     assert tokens(iterations) == list(range(8, 68))
     starts = [iteration.committed[0].token for iteration in iterations if iteration.accepted]
     assert min(starts) == 41 and len(iterations) < 45
@@ -38,7 +34,7 @@ def test_what_the_window_found_is_accepted_when_the_text_gets_there():
 def test_nothing_is_guessed_where_nothing_of_it_would_be_used():
     for count in (1, 2, 7, 23):
         left = count
-        for iteration in lookahead(counting_engine(6), [*range(6), 0], Settings(max_new_tokens=count)):
+        for iteration in run(counting_engine(6), "lookahead", [*range(6), 0], Settings(max_new_tokens=count)):
             assert bool(window_of(iteration)) == (1 < left < count)
             left -= len(iteration.committed)
 

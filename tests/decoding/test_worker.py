@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 from ctypes import c_ulong
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -64,8 +63,7 @@ def test_a_draft_shows_whether_it_works():
     assert worker.busy[0]
     gate.set()
     worker.result()
-    while worker.busy[0]:
-        time.sleep(0.001)
+    wait_until(lambda: not worker.busy[0])
     worker.close()
 
 
@@ -112,8 +110,7 @@ def test_an_error_is_reported_and_the_worker_goes_on(draft):
 
 def test_a_draft_that_stopped_after_its_answer_has_answered(draft, monkeypatch):
     draft.submit(REQUEST)
-    while not draft.poll(1):
-        pass
+    wait_until(lambda: draft.poll(1))
     monkeypatch.setattr(draft, "heartbeat", SimpleNamespace(silent=lambda: True, beats_again=lambda: False))
     assert draft.alive() and draft.ready() and draft.result().sequences
 

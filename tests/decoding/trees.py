@@ -13,10 +13,9 @@ def bare(deepest=9, *, text=(30,), trees=True):
     return tree
 
 
-def grown(deepest=9, **more):
+def grown(*, trees=True):
     """One that the draft has begun to grow."""
-    tree = bare(deepest, **more)
+    tree = bare(trees=trees)
     tree.expand(-1, [5, 6, 7], [0.6, 0.2, 0.1])
-    if deepest > 1:
-        tree.expand(0, [8, 9], [0.5, 0.3])
+    tree.expand(0, [8, 9], [0.5, 0.3])
     return tree

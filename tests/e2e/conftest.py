@@ -1,5 +1,7 @@
 """A real browser, and the whole page on tiny models."""
 
+import json
+
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -9,9 +11,11 @@ with quickly():
     import gradio  # noqa: F401
 
 from duoviz.recordings import STORY
-from duoviz.web.front import SOURCES
-from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, open_modules, page_in, serving
+from duoviz.web.front import SOURCES, methods_json
+from tests.e2e.pages import PATIENCE, SEEN, launch_chromium, page_in, serving
 from tests.e2e.tiny_site import tiny_site
+
+KNOW = "async (methods) => (await import('/web/front/visualizer/methods.js')).know(methods)"
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +77,11 @@ def sources():
 
 @pytest.fixture
 def modules(page, sources):
-    return open_modules(page, sources)
+    """An empty page without Gradio that may import the scripts."""
+    page.route(f"{sources}empty", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.goto(f"{sources}empty")
+    page.evaluate(KNOW, json.loads(methods_json()))
+    return page
 
 
 @pytest.fixture(scope="session")

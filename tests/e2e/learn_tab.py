@@ -1,11 +1,11 @@
 """What tests do on the Learn tab: read its pages, and answer their questions as a reader does."""
 
 import re
-from html import unescape
 
 from playwright.sync_api import expect
 
 from tests.e2e.pages import fits, settle
+from tests.web.lessons.made import words
 
 PAGE_IS_SHOWN = """([lesson, number, { title, trace, at, marks }]) => {
   const find = (part) => document.querySelector(part);
@@ -34,7 +34,7 @@ READ_PAGE = """([parts, marks]) => {
     .filter((node) => node.checkVisibility()).map((node) => [node.className, node.getBoundingClientRect()]);
   return {
     parts: parts.map((part) => shown.includes(stage.querySelector(part))),
-    others: shown.filter((node) => !node.matches([...parts, ".dv-transport"].join(", "))).length,
+    others: shown.filter((node) => !node.matches([...parts, ".dv-transport", ".dv-sentence"].join(", "))).length,
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
     figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
     outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
@@ -117,10 +117,6 @@ def told(page, right):
     said = (verdict.text_content() or "").removeprefix("✓ Right. " if right else "Not quite. ")
     assert len(said) > 4
     return said
-
-
-def words(html):
-    return unescape(re.sub("<.*?>", "", html)).strip()
 
 
 def answer_choose(page, question, hand):

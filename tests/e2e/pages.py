@@ -11,9 +11,8 @@ from threading import Thread
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import expect
 
-from duoviz.web.front import methods_json
+from tests.until import wait_until
 
-KNOW = "async (methods) => (await import('/web/front/visualizer/methods.js')).know(methods)"
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 # A visitor who has seen the story comes to the stage at once, and follows runs as fast as they come.
@@ -58,17 +57,19 @@ def serving(folder):
         server.shutdown()
 
 
-def open_modules(page, sources):
-    """An empty page without Gradio that may import the scripts; sources: the address of `duoviz`."""
-    page.route(f"{sources}empty", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
-    page.goto(f"{sources}empty")
-    page.evaluate(KNOW, json.loads(methods_json()))
-    return page
-
-
 def press(page, name):
     """Click the button of this name."""
     page.get_by_role("button", name=name, exact=True).click()
+
+
+def copy(page):
+    """Press Copy link: the link that stands there then."""
+    link = page.locator(".dv-share-link")
+    link.evaluate("input => { input.value = ''; }")
+    press(page, "Copy link")
+    expect(link).not_to_have_value("")
+    expect(link).to_be_visible()
+    return link.input_value()
 
 
 def is_at(node, **data):
@@ -89,6 +90,16 @@ def settle(page):
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def runs_until(page, condition):
+    """Hurry the page's clock on until something holds."""
+
+    def holds():
+        page.clock.run_for(500)
+        return condition()
+
+    wait_until(holds)
+
+
 def present(page, on):
     """As it is presented where the page may not have the screen."""
     page.evaluate("(on) => document.documentElement.toggleAttribute('data-present', on)", on)
@@ -97,6 +108,11 @@ def present(page, on):
 def fits(page):
     """Whether nothing is wider than the window."""
     return page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1")
+
+
+def is_whole(part):
+    """Whether it has room for all that is in it."""
+    return part.evaluate("(node) => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight")
 
 
 # What axe would load first is for a rule about how a phone is held.

@@ -1,6 +1,5 @@
 """The page as a Space: in a frame that a page of another origin makes as high as the page in it asks for."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,23 +21,16 @@ def hub():
         yield address
 
 
-@pytest.fixture
-def held(new_context, hub, shipped):
-    """A function that opens the page in its frame: the page around it, the frame, and what goes wrong in either."""
-
-    @contextmanager
-    def opened(width):
-        context = new_context(viewport={"width": width, "height": 900})
-        page = context.new_page()
-        faults = listen(page)
-        page.goto(f"{hub}#{shipped}")
-        frame = page.locator("#space").element_handle().content_frame()
-        the_page_is_drawn(frame)
-        yield page, frame
-        assert not faults
-        context.close()
-
-    return opened
+@pytest.fixture(params=[1280, 390])
+def held(request, new_page, hub, shipped):
+    """The page in its frame, in a window of each width: the page around it, and the frame; nothing goes wrong there."""
+    page = new_page(viewport={"width": request.param, "height": 900})
+    faults = listen(page)
+    page.goto(f"{hub}#{shipped}")
+    frame = page.locator("#space").element_handle().content_frame()
+    the_page_is_drawn(frame)
+    yield page, frame
+    assert not faults
 
 
 # The frame's height in each of the next pictures of the page around it.
@@ -87,24 +79,24 @@ OVER = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", (1280, 390))
-def test_every_fold_leaves_the_frame_as_high_as_the_content(held, width):
-    with held(width) as (page, frame):
-        for tab in ("Live", "Compare", "Learn", "Lab"):
-            choose_tab(frame, tab)
-            comes_to_rest(page, frame)
-            while fold := frame.evaluate(FOLD_OUT):
-                comes_to_rest(page, frame)
-                assert frame.evaluate(OVER) == [], fold
-            assert fits(frame), tab
-
-
-def test_a_run_in_a_frame_leaves_it_as_high_as_the_content(held):
-    with held(390) as (page, frame):
-        a_run_comes_to_its_end(frame)
+def test_every_fold_leaves_the_frame_as_high_as_the_content(held):
+    page, frame = held
+    for tab in ("Live", "Compare", "Learn", "Lab"):
+        choose_tab(frame, tab)
         comes_to_rest(page, frame)
-        # What is said stands where it was asked for, and not at the frame's far end, to which the page around would go.
-        frame.get_by_role("button", name="Copy link").click()
-        expect(frame.locator(".dv-share-link")).to_be_visible()
-        assert page.evaluate("scrollY") == 0
-        assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300
+        while fold := frame.evaluate(FOLD_OUT):
+            comes_to_rest(page, frame)
+            assert frame.evaluate(OVER) == [], fold
+        assert fits(frame), tab
+
+
+@pytest.mark.parametrize("held", [390], indirect=True)
+def test_a_run_in_a_frame_leaves_it_as_high_as_the_content(held):
+    page, frame = held
+    a_run_comes_to_its_end(frame)
+    comes_to_rest(page, frame)
+    # What is said stands where it was asked for, and not at the frame's far end, to which the page around would go.
+    frame.get_by_role("button", name="Copy link").click()
+    expect(frame.locator(".dv-share-link")).to_be_visible()
+    assert page.evaluate("scrollY") == 0
+    assert frame.locator(".dv-toast").evaluate("(node) => node.getBoundingClientRect().bottom") < 300

@@ -18,8 +18,7 @@ from tests.e2e.journeys import (
     the_lab_shows_results,
     the_page_is_drawn,
 )
-from tests.e2e.pages import page_in, press_endless, saved_by, wait_for_iterations
-from tests.e2e.test_share import copy
+from tests.e2e.pages import copy, page_in, press_endless, saved_by, wait_for_iterations
 from tests.e2e.tiny_site import LONGEST, tiny_site
 
 # What it writes lies in a folder of the test's, which only the test's own user may read: without `user`, nginx that

@@ -9,7 +9,7 @@ import gradio
 from playwright.sync_api import expect
 
 from tests.e2e.journeys import choose_tab
-from tests.e2e.pages import download, is_at, move_to, press, serving
+from tests.e2e.pages import copy, download, is_at, move_to, press, serving
 
 # What another page loads for <gradio-app>.
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend"
@@ -19,11 +19,6 @@ def opened(page, url, fragment=""):
     page.goto("about:blank")
     page.goto(url + fragment)
     expect(page.locator("#share").get_by_role("button", name="Light or dark")).to_be_visible()
-
-
-def follow(page, fragment):
-    """Follow a link on the page."""
-    page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
 
 def message(page):
@@ -36,16 +31,6 @@ def prompt(page):
 
 def live(page):
     return page.locator("#visualizer .dv")
-
-
-def copy(page):
-    """Press Copy link: the link that stands there then."""
-    link = page.locator(".dv-share-link")
-    link.evaluate("input => { input.value = ''; }")
-    press(page, "Copy link")
-    expect(link).not_to_have_value("")
-    expect(link).to_be_visible()
-    return link.input_value()
 
 
 def run(page, folder, method, **expected):
@@ -101,7 +86,7 @@ def test_other_tabs_have_links_of_their_own_which_are_copied(page, site):
     assert page.evaluate("navigator.clipboard.readText()") == link
     choose_tab(page, "Lab")
     assert copy(page) == f"{site.url}#tab=lab"
-    follow(page, "#tab=live")
+    page.evaluate("location.hash = '#tab=live'")
     expect(prompt(page)).to_be_visible()
 
 

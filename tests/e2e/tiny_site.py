@@ -1,6 +1,5 @@
 """The whole page on tiny models, so that nothing is loaded and runs are short."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +14,11 @@ from duoviz.web.serving import launch
 from duoviz.web.session import Hardware
 from tests.thread_workers import hardware_with, nothing_to_fetch, worker_of
 from tests.tiny import held_engine
+from tests.until import wait_until
 
 # A run of more tokens goes on until it is stopped.
 LONGEST = 130
+SERVED = {"theme": THEME, "css": CSS, "head": HEAD, "prevent_thread_lock": True, "quiet": True}
 
 
 @dataclass
@@ -41,10 +42,8 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
         demo = build_app(hardware)
     with nothing_to_fetch():
         hardware.pool.start(None if load else "embedded")
-        while not load and not hardware.pool.slots[0].loaded:
-            time.sleep(0.01)
-        looks = {"theme": THEME, "css": CSS, "head": HEAD}
-        _, url, _ = launch(demo, hardware, **looks, prevent_thread_lock=True, quiet=True, **options)
+        wait_until(lambda: load or hardware.pool.slots[0].loaded)
+        _, url, _ = launch(demo, hardware, **SERVED, **options)
         try:
             yield Site(url, demo, hardware)
         finally:
@@ -55,9 +54,7 @@ def tiny_site(load=None, *, recording=None, **options) -> Iterator[Site]:
 @contextmanager
 def served(demo: gr.Blocks) -> Iterator[str]:
     """The address of a page while it is served, with its scripts and recordings."""
-    routes = front.routes()
-    options = {"theme": THEME, "css": CSS, "head": HEAD, "app_kwargs": {"routes": routes}}
-    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
+    _, url, _ = demo.launch(**SERVED, app_kwargs={"routes": front.routes()})
     try:
         yield url
     finally:

@@ -1,10 +1,10 @@
 """The compiled decoder: what transformers computes, and the same bits however a token is forwarded."""
 
 import threading
-import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from unittest.mock import Mock
 
 import numba
 import numpy as np
@@ -167,8 +167,7 @@ def test_a_thread_joins_the_others_at_the_part_at_which_its_core_is_free(borrowe
         while part < 4:
             if rank == 0 and part == borrowed_in:
                 busy[0] = 0
-                while not meeting[KNOCKED]:
-                    time.sleep(0.001)
+                wait_until(lambda: meeting[KNOCKED])
             now = gather(meeting, rank, threads, now, part)
             log.append((part, rank, now))
             wait_for_all(meeting[now - threads :], now)
@@ -228,7 +227,8 @@ def test_code_that_cannot_be_kept_is_compiled_again(damage, tmp_path, monkeypatc
     if damage == "nowhere":
         folder.write_text("no folder")
     elif damage == "full":
-        monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", no_space)
+        full = Mock(side_effect=OSError(28, "No space left on device"))
+        monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "save", full)
     assert compiled(kernels.own_range.py_func)(7, 1, 2) == (3, 7)
     if damage == "cut":
         files = [file for file in folder.rglob("*") if file.is_file()]
@@ -252,10 +252,6 @@ def test_code_is_kept_for_every_copy_of_its_sources_and_compiled_again_when_one_
         assert made(7) == 8
         hits.append(len(made.stats.cache_hits))
     assert hits == [0, 1, 0]
-
-
-def no_space(*arguments):
-    raise OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize("rows", [[], [99], [60, 7]])

@@ -2,6 +2,7 @@
 
 import json
 from math import inf
+from unittest.mock import Mock
 
 import pytest
 import transformers as hf
@@ -74,12 +75,8 @@ def test_ids_are_fetched_from_the_hub_and_the_progress_ends_it(two, monkeypatch)
     fractions = [fraction for fraction, _ in updates]
     assert fractions[0] == pytest.approx(0.36) and fractions == sorted(fractions) and fractions[2] < 0.7
     assert pair.target.label == "them/model" and pair.name == "them/model + them/draft"
-
-    def stop(fraction, text):
-        raise Stopped
-
     with pytest.raises(Stopped):
-        load_pair("them/model + them/draft", stop)
+        load_pair("them/model + them/draft", Mock(side_effect=Stopped))
     # Where nothing is to be fetched, the progress begins with loading.
     updates.clear()
     load_pair(f"{two[0]} + {two[1]}", lambda *update: updates.append(update))

@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import httpx2
 import pytest
@@ -122,14 +123,6 @@ def test_no_network_and_no_copy(server, monkeypatch):
         hub.fetch("them/model")
 
 
-def stop(fraction, text):
-    raise Stopped
-
-
-def full(*args, **options):
-    raise OSError(28, "No space left on device")
-
-
 def test_a_download_that_breaks_off_leaves_nothing_half_done(server, monkeypatch):
     monkeypatch.setattr("huggingface_hub.file_download.time", SimpleNamespace(**vars(time) | {"sleep": lambda _: None}))
     server.cut = 5000
@@ -137,7 +130,8 @@ def test_a_download_that_breaks_off_leaves_nothing_half_done(server, monkeypatch
         hub.fetch("them/model")
     server.cut = None
     with pytest.raises(Stopped):
-        hub.fetch("them/model", stop)
+        hub.fetch("them/model", Mock(side_effect=Stopped))
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     with monkeypatch.context() as patched, pytest.raises(UserError, match="not be written .*No space left on device"):
         patched.setattr("huggingface_hub.file_download.http_get", full)
         hub.fetch("them/model")

@@ -60,7 +60,7 @@ def moved(span, by):
     return {**span, "start": span["start"] + by, "end": span["end"] + by}
 
 
-def evenly_timed(trace, wall=2.0):
+def evenly_timed(trace, wall):
     """The trace as if no forward had been slower than the others, `wall` seconds long: ten draft steps take as long as
     one target forward, and come before or after it as they did."""
     clock, spans, syncs = 0, [], []

@@ -15,7 +15,7 @@ from duoviz.web.pages.compare import asked, lanes_of
 from duoviz.workers.tasks import Comparison
 from tests.thread_workers import worker_of
 from tests.tiny import Failing, draft_with, held_engine, tiny_engine
-from tests.web.visits import SENT, events_of, functions, start, started, visitor
+from tests.web.visits import SENT, events_in, events_of, functions, start, started, visitor
 
 OWN = ("acceptance", "sequences", "budget", "draft_mode", "cores")
 SHORT = Settings(max_new_tokens=12)
@@ -32,10 +32,6 @@ def sent(**changes):
 def comparison(first="vanilla", second="duodecoding", *, settings=SHORT, repeats=1, like_for_like=False, **about):
     lanes = lanes_of(settings, settings, (first, second), like_for_like=like_for_like)
     return Comparison(**{"pair": "embedded", "prompt": "hello", "raw": False} | about, repeats=repeats, lanes=lanes)
-
-
-def run(hardware, task):
-    return events_of(hardware, started(hardware, task))
 
 
 def lane_events(events, name):
@@ -103,7 +99,7 @@ def test_a_side_that_fails_says_so_and_the_other_stays(hardware, monkeypatch, wa
         return Drafter() if lives else Failing(DraftDied("The draft process died."), after=3)
 
     draft_with(monkeypatch, "duodecoding", dies)
-    events = run(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2))
+    events = events_of(hardware, started(hardware, comparison(settings=Settings(max_new_tokens=20), repeats=2)))
     result, (first, second) = events[-1]["result"], events[-1]["result"]["lanes"]
     assert first["error"] is None and first["figures"]["runs"] == 2 and second["error"] == "The draft process died."
     if warms_up:
@@ -159,14 +155,10 @@ def test_a_client_is_told_both_texts_and_what_the_race_came_to(hardware):
     assert all(lane["figures"]["phi_same_cores"] is None and lane["figures"]["phi"] > 0 for lane in result["lanes"])
 
 
-def told(values):
-    return [event for value in values for event in json.loads(value)["events"]]
-
-
 def test_one_press_races_with_a_larger_target_too_and_says_both_speed_ups(make_hardware):
     loaded = []
     hardware = make_hardware(lambda name, progress: loaded.append(name) or tiny_engine())
-    events = told(functions(hardware)["race_with_a_larger_target"](visitor("ann"), **sent()))
+    events = events_in(functions(hardware)["race_with_a_larger_target"](visitor("ann"), **sent()))
     first, second = (event["result"] for event in events if event["type"] == "end")
     assert loaded[-2:] == ["embedded", "embedded-as-360m"]
     before, after = (result["lanes"][1]["figures"]["phi"] for result in (first, second))
@@ -178,7 +170,7 @@ def test_without_a_larger_shape_or_once_stopped_there_is_no_second_race(hardware
     page = functions(hardware)
     race = page["race_with_a_larger_target"]
     for pair in ("embedded-as-llama-3-8b", "smollm2-1.7b"):
-        (event,) = told(race(visitor("ann"), **sent(pair=pair)))
+        (event,) = events_in(race(visitor("ann"), **sent(pair=pair)))
         assert (
             event["type"] == "error" and f"'{pair}' has no larger shape: choose one of embedded, " in event["message"]
         )

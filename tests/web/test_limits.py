@@ -1,6 +1,7 @@
 """What a Space allows and anyone's own machine does; and that a variable that cannot be kept gives way."""
 
 import os
+from unittest.mock import Mock
 
 import pytest
 
@@ -96,10 +97,6 @@ def test_a_pair_that_there_is_not(given, monkeypatch):
     assert given(DUOVIZ_PAIR="smollm2-1.7b") == [] and first_pair() == "smollm2-1.7b"
 
 
-def full(**options):
-    raise OSError(28, "No space left on device")
-
-
 def test_a_cache_that_cannot_be_written_to(given, tmp_path, monkeypatch):
     usual = tmp_path / "file"
     usual.write_text("")
@@ -107,6 +104,7 @@ def test_a_cache_that_cannot_be_written_to(given, tmp_path, monkeypatch):
     assert "file/cache cannot be written to (" in note and "DUOVIZ_CACHE" not in os.environ
     assert given(DUOVIZ_CACHE=f"{tmp_path}/cache") == [] and cache_folder() == tmp_path / "cache"
     # It needs no more than to be read once it is filled.
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("duoviz.web.limits.tempfile.TemporaryFile", full)
     assert len(given(DUOVIZ_CACHE=f"{tmp_path}/cache")) == 1
     (tmp_path / "cache/model").write_text("")

@@ -18,7 +18,7 @@ from duoviz.workers.request_queue import Job
 from duoviz.workers.tasks import Load
 from tests.toy import TOY
 from tests.until import wait_until
-from tests.web.visits import SENT, events_of, functions, start, visitor
+from tests.web.visits import SENT, events_in, events_of, functions, start, visitor
 
 
 def test_the_page_sends_numbers_as_floats_and_text():
@@ -55,10 +55,6 @@ def test_a_methods_own_settings_are_shown_with_it(page):
 
 def asked(**changes):
     return {"prompt": "hello", "method": "duodecoding", "pair": "embedded", "raw": False} | SENT | changes
-
-
-def events_in(values):
-    return [event for value in values for event in json.loads(value)["events"]]
 
 
 def test_each_visitor_ends_its_own_run_by_stop_or_by_leaving(hardware, endless):

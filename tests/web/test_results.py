@@ -109,16 +109,11 @@ def test_a_measurement_that_cannot_be_is_told(lab):
         assert told in by_id(update)["lab-status"] and not list(own_folder().glob("*")), changes
 
 
-def measuring(hardware, questions, monkeypatch):
-    """What the page gets of a run of Ann's."""
-    plan = measurement_of(questions).plan
-    monkeypatch.setattr(page, "make_plan", lambda **options: plan)
-    return functions(hardware)["measure"](visitor("ann"), **ASKED)
-
-
 def test_a_run_that_ends_before_its_first_answer_leaves_what_is_shown(hardware, questions, monkeypatch):
     hold_after(0, monkeypatch)
-    stream = measuring(hardware, questions, monkeypatch)
+    plan = measurement_of(questions).plan
+    monkeypatch.setattr(page, "make_plan", lambda **options: plan)
+    stream = functions(hardware)["measure"](visitor("ann"), **ASKED)
     shown = by_id(next(stream))
     (job,) = hardware.queue.jobs
     assert not shown["lab-save"]["interactive"]

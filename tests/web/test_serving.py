@@ -12,11 +12,11 @@ import gradio as gr
 import pytest
 
 from duoviz.errors import UserError
+from duoviz.recordings import STORY, recorded_runs
 from duoviz.web import bounds, front, gradio_internals, serving
 from duoviz.web.app import build_app
 from duoviz.web.components import Visualizer
 from duoviz.web.gradio_internals import Connection
-from duoviz.web.pages import live
 from tests.app import ROOT
 from tests.until import wait_until
 from tests.web.served import GENERATE, served
@@ -133,10 +133,9 @@ def test_the_page_tells_neither_who_was_here_nor_a_path_of_this_machine(page):
 
 def test_recordings_are_read_at_an_address_of_their_own_and_nothing_beside_them(page):
     (shown,) = (block for block in page.demo.blocks.values() if isinstance(block, Visualizer))
-    addresses, files = shown.props["opening"]["addresses"], live.recorded_runs()
+    addresses, files = shown.props["opening"]["addresses"], recorded_runs(STORY)
     assert list(addresses) == [file.name.partition(".")[0] for file in files.values()]
-    found, file = addresses["duodecoding"], files["duodecoding"]
-    found = f"/{found}"
+    found, file = f"/{addresses['duodecoding']}", files["duodecoding"]
     status, _, content = page.ask("GET", found)
     assert status == 200 and json.loads(content)["header"]["method"] == "duodecoding"
     for path in (f"{found}/../../../README.md", found.replace(file.name, "..%2f..%2fREADME.md")):

@@ -124,8 +124,7 @@ def test_another_pair_is_loaded_only_when_the_first_is_gone(make_hardware):
     assert gone == [([], []), (["embedded"], [None])]
 
 
-def test_closing_the_hardware_ends_all_runs(make_hardware, endless):
-    hardware = make_hardware()
+def test_closing_the_hardware_ends_all_runs(hardware, endless):
     runs = [start(hardware, method=endless) for _ in range(3)]
     wait_until(lambda: runs[0].begun)
     hardware.pool.close()

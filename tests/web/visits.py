@@ -1,6 +1,7 @@
 """What a visitor's page sends, the functions that it calls, and runs on the hardware."""
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -17,8 +18,8 @@ SHORT = Settings(max_new_tokens=30)
 
 
 def functions(hardware):
-    """The page's functions by name; of two with one name the Live tab's."""
-    return {each.name: each.fn for each in reversed(build_app(hardware).fns.values())}
+    """The page's functions as Gradio names them; of two with one name the Live tab's has it without a number."""
+    return {each.api_name: each.fn for each in build_app(hardware).fns.values()}
 
 
 def visitor(name):
@@ -41,6 +42,11 @@ def started(hardware, task):
     job = Job(task=task)
     hardware.start(job)
     return job
+
+
+def events_in(values):
+    """The events of all that the page is sent."""
+    return [event for value in values for event in json.loads(value)["events"]]
 
 
 def events_of(hardware, run):

@@ -13,10 +13,9 @@ from urllib.parse import quote, urlencode
 import yaml
 
 from duoviz import runs
-from duoviz.decoding import METHODS
 from duoviz.decoding.settings import DEFAULTS, Settings
 from duoviz.errors import UserError
-from duoviz.recordings import ENDING, PLACES
+from duoviz.recordings import PLACES, recorded_runs
 from duoviz.trace.reading import read_trace
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.page import read_page
@@ -67,8 +66,7 @@ def collect(mistakes: list[str], read: Callable[..., Content], *arguments: objec
 
 def read_traces(folder: Path, mistakes: list[str]) -> dict[str, dict]:
     """The recorded trace of each method that has one; what is wrong with a file is added to the mistakes."""
-    files = {method: folder / f"{method}{ENDING}" for method in METHODS}
-    traces = {method: collect(mistakes, read_trace, file) for method, file in files.items() if file.is_file()}
+    traces = {method: collect(mistakes, read_trace, file) for method, file in recorded_runs(folder).items()}
     return {method: trace for method, trace in traces.items() if trace}
 
 

@@ -12,6 +12,7 @@ from duoviz.decoding.theory import in_turn_speed, run_of
 from duoviz.models.embedded import TARGET_LABEL
 from duoviz.models.sizes import PARAMETERS
 from duoviz.recordings import ROUNDS
+from duoviz.trace.agreement import written
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
 from duoviz.web.lessons.text import Mistake, one_of
@@ -143,10 +144,7 @@ class Facts:
 
     def same_text(self) -> int:
         """How many of the other runs wrote vanilla's tokens."""
-        vanilla, *others = (
-            [token["id"] for iteration in self.traces[name]["iterations"] for token in iteration["committed"]]
-            for name in self.speeds
-        )
+        vanilla, *others = (written(self.traces[name]).ids for name in self.speeds)
         return others.count(vanilla)
 
     def lab_phi(self) -> str:

@@ -66,8 +66,7 @@ def compare_page(hardware: Hardware) -> Page:
             gr.Button("Close", elem_classes="close-drawer")
     races = [recorded_race(STORY, [method, SIDES["second"]]) for method in RECORDED]
     view = Race(elem_id="race-view", recorded=[race for race in races if race], measured=on_a_gpu())
-    chosen = [sides["first"], sides["second"]]
-    view.chosen(None, None, chosen, js="() => window.duoviz.recordedRace()", **AT_ONCE)
+    view.chosen(None, None, list(sides.values()), js="() => window.duoviz.recordedRace()", **AT_ONCE)
     inputs["like_for_like"] = gr.Checkbox(False, visible=False)
     connect(hardware, inputs, go=go, fair=fair, larger=larger, halt=halt, view=view)
     return Page({name: field for name, field in inputs.items() if name != "like_for_like"}, start=go)
@@ -145,32 +144,27 @@ def connect(hardware: Hardware, inputs: Fields, *, go, fair, larger, halt, view)
     def race_with_a_larger_target(request: gr.Request, **sent) -> Iterator[str]:
         """The race, and then the same in the target's next larger shape."""
 
-        def larger_of(task: Comparison, smaller: Mapping[str, Mapping[str, float]]) -> Comparison:
-            return replace(task, pair=registry.larger(task.pair), smaller=smaller)
-
         def first() -> Comparison:
-            larger_of(task := ask(**sent), {})
+            # A pair without a larger shape is refused before the first race.
+            registry.larger((task := ask(**sent)).pair)
             return task
 
         done = yield from visitors.watch(request, first)
         if done and done.ended:
-            found = {done.task.pair: phis(done.ended["result"])}
-            yield from visitors.watch(request, lambda: larger_of(ask(**sent), found))
+            smaller = {done.task.pair: phis(done.ended["result"])}
+            again = replace(done.task, pair=registry.larger(done.task.pair), smaller=smaller)
+            yield from visitors.watch(request, lambda: again)
 
     def compare(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a comparison to a client: both texts so far, and last what it came to."""
         yield from visitors.answer(request, lambda: ask(**sent), partial(add_texts, {}), itemgetter("result"))
-
-    def stop_race(request: gr.Request) -> None:
-        """End this visitor's comparison."""
-        visitors.stop(request)
 
     submit = inputs["prompt"].submit  # pyright: ignore[reportAttributeAccessIssue]
     gr.on([go.click, submit], race, None, view, inputs_kwargs=inputs, **WATCHED)  # pyright: ignore[reportArgumentType]
     larger.click(race_with_a_larger_target, None, view, inputs_kwargs=inputs, **WATCHED)
     fair.click(race_like_for_like, None, view, inputs_kwargs=inputs, **WATCHED)
     # Not queued, so that it reaches a run however many others wait.
-    halt.click(stop_race, queue=False, api_visibility="private")
+    halt.click(visitors.stop, queue=False, api_name="stop_race", api_visibility="private")
     visitors.open("compare", compare, inputs, ask)
 
 

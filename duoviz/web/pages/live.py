@@ -1,16 +1,14 @@
 """The Live tab: a prompt, the settings, and the run as it happens."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import gradio as gr
 
-from duoviz.decoding import METHODS
 from duoviz.lab.answers import faster_of
 from duoviz.lab.paper import TABLE_1
 from duoviz.lab.plan import DUO, SPS, label_of
 from duoviz.models.cores import lends_gpu
-from duoviz.recordings import ENDING, PROMPT, STORY
+from duoviz.recordings import PROMPT, STORY, recorded_runs
 from duoviz.runs import add_event, new_trace, summary, text_of
 from duoviz.web.components import OF_METHOD, Visualizer
 from duoviz.web.pages.fields import (
@@ -54,18 +52,12 @@ def live_page(hardware: Hardware) -> Page:
     on_gpu = averages("with-an-H100")
     both = {name: each | {"gpu": on_gpu.get(name, {}).get("phi")} for name, each in averages().items()}
     opening = {"method": method.value, "told": RUN_IT, "averages": both}
-    visualizer = Visualizer(recorded_runs(), opening=opening, elem_id="visualizer")
+    visualizer = Visualizer(recorded_runs(STORY), opening=opening, elem_id="visualizer")
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     # The visualizer presses it.
     vanilla = gr.Button("Run vanilla", elem_id="run-vanilla")
     connect(hardware, inputs, go=go, vanilla=vanilla, halt=halt, visualizer=visualizer)
     return Page(inputs, visualizer, go)
-
-
-def recorded_runs() -> dict[str, Path]:
-    """The recorded runs that the page shows before its first, by their methods."""
-    files = {method: STORY / f"{method}{ENDING}" for method in METHODS}
-    return {method: file for method, file in files.items() if file.is_file()}
 
 
 # Of results that come along, where they were measured, and with which target.
@@ -76,8 +68,6 @@ MEASURED = {
     "with-a-larger-target": ("on two AMD cores, larger target", "SmolLM2-135M padded to the size of SmolLM2-360M"),
     "with-an-H100": ("on an H100, draft on its CPU", "SmolLM2-135M"),
 }
-
-
 IN_PAPER = "in the paper, on a GPU"
 # Of `faster_of`, in a sentence.
 ANSWERS = {"neither": "neither is worth it", "no difference": "both are equally fast within noise"}
@@ -148,15 +138,13 @@ def connect(hardware: Hardware, inputs: Fields, *, go, vanilla, halt, visualizer
 
     def generate(request: gr.Request, **sent) -> Iterator[dict | None]:
         """Stream a run to a client: the text so far, and last what `--json` prints."""
-        text, trace = "", new_trace()
+        trace = new_trace()
 
         def progress(events: list[dict]) -> dict:
-            nonlocal text
             for event in events:
                 if event["type"] in ("header", "iteration", "end"):
                     add_event(trace, event)
-            text += text_of(event["iteration"] for event in events if event["type"] == "iteration")
-            return {"text": text}
+            return {"text": text_of(trace["iterations"])}
 
         def result(ended: dict) -> dict:
             return summary(trace, ended["metrics"])

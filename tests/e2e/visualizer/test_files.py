@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import expect
 
-from tests.e2e import pages
-from tests.e2e.pages import download, load, move_to, open_menu, press, saved_by, saved_to, show, shown
+from tests.e2e.pages import READ_ITERATIONS, download, load, move_to, open_menu, press, saved_by, saved_to, show, shown
 from tests.web.front.runs import TRACES
 
 
@@ -14,7 +13,7 @@ def view_of(page):
     """All that is shown of a run."""
     numbers = page.locator("[data-number]:not([data-number=phi])").all_inner_texts()
     texts = [page.locator(part).inner_text() for part in (".dv-text-box", ".dv-message")]
-    return numbers, texts, page.evaluate(pages.READ_ITERATIONS, 16)
+    return numbers, texts, page.evaluate(READ_ITERATIONS, 16)
 
 
 DROP = """([name, text]) => {

@@ -1,6 +1,8 @@
 """Hand-made traces and lessons: what happens in each iteration is chosen, and all figures are easy."""
 
 import json
+import re
+from html import unescape
 
 from duoviz.recordings import ENDING
 from tests.trace.made import made, step
@@ -114,6 +116,11 @@ highlight: rejected
 
 The draft proposed {rejected_token | quoted}.
 """
+
+
+def words(html):
+    """The text of HTML."""
+    return unescape(re.sub("<.*?>", "", html)).strip()
 
 
 def write_lesson(folder, text=LESSON, name="01-a-lesson.md"):

@@ -1,7 +1,6 @@
 """Lessons become plain data, and each mistake is named with file and line."""
 
 import re
-from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +9,7 @@ from duoviz.web.lessons.course import read_course, read_lesson
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.figures import draws
 from duoviz.web.lessons.text import Mistake, Term, read_glossary, term_finder
-from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, write_lesson, write_traces
+from tests.web.lessons.made import LESSON, duo_trace, vanilla_trace, words, write_lesson, write_traces
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace()}
 TERMS = [Term(("draft", "drafts", "draft model"), "It guesses."), Term(("k",), "")]
@@ -25,11 +24,6 @@ def page(folder, text, front=FRONT):
     """The data of one page."""
     (found,) = read(folder, f"{front}## Page\n{text}")["pages"]
     return found
-
-
-def words(html):
-    """The text of HTML."""
-    return unescape(re.sub("<.*?>", "", html)).strip()
 
 
 def terms(html):

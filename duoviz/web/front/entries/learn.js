@@ -5,7 +5,7 @@ import { fetchRecording } from "../visualizer/opening.js";
 import { mountCourse } from "../learn/course.js";
 import { mountGame } from "../game/game.js";
 import { leave, takeLeft } from "../visualizer/remembered.js";
-import { page } from "../page.js";
+import { imported, page } from "../page.js";
 
 const KEY = "duoviz course";
 
@@ -17,7 +17,7 @@ export function start({ element, props, trigger, methods }) {
   let [place, game] = [left?.place ?? null, null];
   leave(KEY, () => ({ place, game: game?.left() }));
   page.placeInCourse = () => [place.lesson, place.page];
-  import(new URL(props.course, document.baseURI)).then(({ default: course }) => {
+  imported(props.course).then((course) => {
     const moved = (to) => { place = to; trigger("moved"); };
     const fetchTrace = (method) => fetchRecording(lessons[method]);
     mountCourse(root, course, { fetchTrace, play: () => game.open(), moved, begin: place });

@@ -21,9 +21,8 @@ export function start({ element, props, trigger, methods }) {
   foldMethods(document.querySelectorAll("#ask-race .methods"));
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const restored = eventsOfLeft(takeLeft(key), recordings).then((events) => (receiver.isOpen() ? [] : events));
-  const shown = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, measured: props.measured };
-  const options = { ...shown, recordings, restored, chosen };
-  const race = mountRace(element.querySelector(".dv-root"), receiver, options);
+  const options = { replayParts: () => imported(props.replay), pageKeys: PAGE_KEYS, measured: props.measured };
+  const race = mountRace(element.querySelector(".dv-root"), receiver, { ...options, recordings, restored, chosen });
   const isOn = ({ state }) => state === "waiting" || state === "running";
   onChange(element, () => receiver.send({ type: "changed" }));
   swapFocus(element.querySelector(".dv-race"), ["race", "stop-race"], isOn);

@@ -47,7 +47,7 @@ export function start({ element, props, methods }) {
   let isRestored = Boolean(left?.run?.trace ?? left?.file);
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
   const about = { ...props.opening, isFree: showsNone, isCovered: () => story?.isOpen() || first?.isOpen() };
-  const opening = createOpening(receiver, props.opening.addresses, about);
+  const opening = createOpening(receiver, about);
   const [story, first] = overStage(root, shown, props.opening, opening);
   const uncover = () => [story, first].forEach((each) => each?.close());
   // A run of one's own stays until the next begins.
@@ -60,8 +60,7 @@ export function start({ element, props, methods }) {
     const more = isOther ? ` Chosen: ${asked}; press Generate to run it.` : "";
     receiver.send({ type: "status", text: `Shown: ${shownNow}.${more}` });
   };
-  const of = (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]);
-  page.opening = { ...opening, of };
+  page.opening = { of: (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]) };
   followRuns(root);
   onChange(root, () => receiver.send({ type: "changed" }));
   foldMethods(document.querySelectorAll("#ask .methods"));

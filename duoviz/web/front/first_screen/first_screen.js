@@ -32,7 +32,6 @@ function createSide(title, names, ...key) {
       const text = createText({ isCut: false, tokens: [] }, run.tokens);
       ({ spans } = text);
       view.replaceChildren(text.text);
-      hide(...spans);
       shown = 0;
     },
     draw(end, width) {
@@ -80,7 +79,7 @@ function titleOf({ header }) {
 // told, alone: recorded runs of one prompt; averages: see `wordsOf`; expected: {recorded, rates,
 // tokens} of the first one, null where theory says nothing of it; tell: opens the story; look: shows the stage. Null
 // where the runs did not write the same.
-export function createFirstScreen({ told, alone, expected, averages = {}, tell, look }) {
+export function createFirstScreen({ told, alone, expected, averages, tell, look }) {
   const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);

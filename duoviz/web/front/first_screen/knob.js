@@ -11,7 +11,6 @@ export function createKnob(rates, { recorded, pays, onChange }) {
     "aria-label": "How often is the small model right?",
   });
   const value = el("output", { class: "dv-first-rate" });
-  const mark = pays === null ? [] : [el("span", { "class": "dv-first-mark", "aria-hidden": "true" }, "▲"), el("span", { class: "dv-first-pays" }, `this run is 5 % faster or more from ${percent(pays)} on (computed)`)];
   const say = () => {
     const rate = rates[input.value];
     const words = `${percent(rate)}, ${rate === recorded ? "as recorded" : "computed"}`;
@@ -21,8 +20,10 @@ export function createKnob(rates, { recorded, pays, onChange }) {
   };
   input.addEventListener("input", () => onChange(say()));
   say();
-  const track = el("div", { class: "dv-first-track" }, input, ...mark);
+  const track = el("div", { class: "dv-first-track" }, input);
   if (pays !== null) {
+    const words = `this run is 5 % faster or more from ${percent(pays)} on (computed)`;
+    track.append(el("span", { "class": "dv-first-mark", "aria-hidden": "true" }, "▲"), el("span", { class: "dv-first-pays" }, words));
     const after = rates.findIndex((rate) => rate >= pays);
     const at = after - (rates[after] - pays) / (rates[after] - rates[after - 1] || 1);
     track.style.setProperty("--pays", at / (rates.length - 1));

@@ -20,9 +20,7 @@ const row = (name, ...cells) => (
 );
 const headings = (...names) => el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, name))));
 
-function figureTable(verdicts, drafted, costs) {
-  const both = [verdicts, drafted];
-  const sums = both.map(summary);
+function figureTable(both, sums, costs) {
   return el("table", { class: "dg-figures" }, headings("You", "The draft"), el("tbody", {},
     row("Acceptance, up to the first wrong guess", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
     row("Times as fast as the target alone", ...both.map((each) => speedWords(each, costs)))));
@@ -37,7 +35,8 @@ function roundTable(verdicts, drafted) {
 
 // game: {trace, seed, verdicts, drafted, seconds}, `seconds` for one guess. tools: more buttons.
 export function endNode({ trace: { header }, seed, verdicts, drafted, seconds }, tools) {
-  const [mine, draft] = [verdicts, drafted].map(summary);
+  const both = [verdicts, drafted];
+  const [mine, draft] = both.map(summary);
   const costs = costsOf(header);
   const said = [stopsWords(mine), ...paceWords(verdicts, drafted, costs, seconds)].filter(Boolean);
   const link = el("input", { class: "dl-copied", readonly: "", "aria-label": "Link to these rounds" });
@@ -46,7 +45,7 @@ export function endNode({ trace: { header }, seed, verdicts, drafted, seconds },
   return el("div", { class: "dg-end" },
     el("h4", { class: "dg-asked", tabindex: "-1" },
       `You: ${perForwardWords(mine)} tokens per forward pass. The draft: ${perForwardWords(draft)}.`),
-    figureTable(verdicts, drafted, costs), ...said.map((sentence) => el("p", {}, sentence)),
+    figureTable(both, [mine, draft], costs), ...said.map((sentence) => el("p", {}, sentence)),
     roundTable(verdicts, drafted),
     el("p", { class: "dl-note" }, costsWords(costs, header)), el("div", { class: "dg-tools" }, ...tools, button), link, told);
 }

@@ -4,6 +4,7 @@
 import { el, setText, textButton } from "../visualizer/dom.js";
 import { isBrowsers, PRESSED, targetOf } from "../visualizer/keys.js";
 import { visible } from "../visualizer/words.js";
+import { MISSING } from "../learn/stage.js";
 import { createBoard } from "./board.js";
 import { endNode, leadsToLesson, newSeed, seedIn } from "./ending.js";
 import { PLACES, roundsOf } from "./rounds.js";
@@ -25,8 +26,6 @@ export function listenToKeys(root, { choose, goOn }) {
     else choose(Number(event.key) - 1);
   });
 }
-
-const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
 const aboutWords = ({ header }) => (
   `The large model (target) answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens (words or parts of words) `
@@ -95,11 +94,10 @@ function createPlay({ tokens, rounds }, { show, end }, left) {
 export function mountGame(root, fetchTrace, left) {
   const heading = el("h3", { tabindex: "-1" }, "Guess yourself");
   const [where, about] = [el("span", { class: "dg-where" }), el("p", { class: "dg-about" })];
-  const body = el("div", { class: "dg-body" });
+  const body = el("div");
   const head = el("header", { class: "dg-head" }, heading, where, textButton("Back to the lessons", close));
   const node = el("section", { "class": "dg", "aria-label": "Guess yourself" }, head, about, body);
   let play = null, turn = 0;
-  const isOpen = () => root.hasAttribute("data-game");
 
   function close() {
     turn += 1;
@@ -139,7 +137,7 @@ export function mountGame(root, fetchTrace, left) {
   function follow() {
     const seed = seedIn(location.hash);
     if (seed !== null) open(seed);
-    else if (isOpen() && leadsToLesson(location.hash)) close();
+    else if (root.hasAttribute("data-game") && leadsToLesson(location.hash)) close();
   }
 
   root.append(node);

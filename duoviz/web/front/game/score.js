@@ -27,8 +27,7 @@ export function summary(verdicts) {
   const [tested, accepted, tokens] = ["tested", "accepted", "tokens"].map((name) => sumOf(verdicts, name));
   const stops = verdicts.map(({ stop }) => stop).filter((stop) => stop !== null);
   return {
-    tested, accepted, acceptance: tested ? accepted / tested : null,
-    perForward: verdicts.length ? tokens / verdicts.length : null,
+    tested, accepted, perForward: tokens / verdicts.length,
     stops: stops.length, rightStops: stops.filter(Boolean).length,
   };
 }
@@ -85,8 +84,8 @@ export const draftWords = ({ guesses, accepted }) => `Of the draft's own ${guess
 
 const times = (ratio) => (ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en"));
 
-export const shareWords = ({ acceptance, accepted, tested }) => (
-  tested ? `${percent(acceptance)} (${accepted}\u00a0of\u00a0${tested})` : "no guess"
+export const shareWords = ({ accepted, tested }) => (
+  tested ? `${percent(accepted / tested)} (${accepted}\u00a0of\u00a0${tested})` : "no guess"
 );
 export const perForwardWords = ({ perForward }) => fixed(perForward, 2);
 

@@ -30,9 +30,9 @@ function lessonButton(lesson, open) {
 export function createHead(lessons, terms, { progress, open, play }) {
   const summary = el("summary");
   const segments = lessons.map(() => el("span", { class: "dl-segment" }, el("span")));
-  const closing = (act) => (...chosen) => {
+  const closing = (act) => () => {
     contents.open = false;
-    act(...chosen);
+    act();
   };
   const buttons = lessons.map((lesson, index) => lessonButton(lesson, closing(() => open(index, 0))));
   const list = el("div", {},

@@ -39,18 +39,18 @@ function drawCosts(drawing, { target, draft, draft_device: draftDevice }, width,
   const [steepX, steepY] = place(steep, steep * one);
   const marker = svg("line", { class: "dl-marker", y1: TOP, y2: height - BOTTOM });
   const ticks = target.map(([n]) => n).filter((n) => n === 1 || n >= 8)
-    .map((n) => svg("text", { class: "dl-tick", x: place(n, 0)[0], y: height - 26, "text-anchor": "middle" }, String(n)));
+    .map((n) => svg("text", { x: place(n, 0)[0], y: height - 26, "text-anchor": "middle" }, String(n)));
   const marked = [0, one, timeAt(target, Math.min(8, last)), slowest];
   const scale = marked.filter((t, index, all) => !index || t - all[index - 1] > top / 10)
-    .map((t) => svg("text", { class: "dl-tick", x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(+(1000 * t).toFixed(t < 0.1 ? 1 : 0)) : "0"));
+    .map((t) => svg("text", { x: LEFT - 5, y: place(0, t)[1] + 4, "text-anchor": "end" }, t ? String(+(1000 * t).toFixed(t < 0.1 ? 1 : 0)) : "0"));
   const [x0, y0] = place(0, 0);
   setAttributes(drawing, { viewBox: `0 0 ${width} ${height}`, width, height });
   drawing.replaceChildren(svg("path", { class: "dl-axis", d: `M${x0} ${TOP}V${y0}H${width - 4}` }), marker, ...ticks, ...scale,
     svg("line", { class: "dl-one-by-one", x1: place(1, one)[0], y1: place(1, one)[1], x2: steepX, y2: steepY }),
     label("one after another", steepX + 4, steepY - 8, "one", "start"),
     ...curve(target, place, "target"), label("target, one forward pass", endX, endY - 8, "target"),
-    ...(draft ? draftCurve(draft, place) : []), svg("text", { class: "dl-tick", x: 2, y: 12 }, "ms"),
-    svg("text", { class: "dl-tick", x: (LEFT + width) / 2, y: height - 5, "text-anchor": "middle" }, draftDevice ? "tokens per forward pass, or draft sequences" : "tokens per forward pass"));
+    ...(draft ? draftCurve(draft, place) : []), svg("text", { x: 2, y: 12 }, "ms"),
+    svg("text", { x: (LEFT + width) / 2, y: height - 5, "text-anchor": "middle" }, draftDevice ? "tokens per forward pass, or draft sequences" : "tokens per forward pass"));
   return (n) => setAttributes(marker, { x1: place(n, 0)[0], x2: place(n, 0)[0] });
 }
 
@@ -77,6 +77,6 @@ export function costsFigure(figure) {
     mark(slider.value());
   });
   const devices = draft ? `Target: ${targetDevice}. Draft: ${draftDevice}.` : `Target: ${targetDevice}.`;
-  const where = el("p", { class: "dl-note" }, `Measured before the run. ${devices}`);
+  const where = el("p", { class: "dl-note" }, `Measured before this run, on the cores that its method uses. ${devices}`);
   return { node: el("div", {}, box, slider.node, note, where), reading: slider.value };
 }

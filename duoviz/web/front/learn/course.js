@@ -34,7 +34,7 @@ function liveBox(lesson, back) {
   const watch = lesson.watch ? ` Watch: ${lesson.watch}` : "";
   const runs = lesson.live ? [`The Live tab opens and runs it with this lesson's settings.${watch} `] : [];
   const read = lesson.read.length ? ["Read more: ", htmlNode("span", lesson.read), "."] : [];
-  const node = el("div", { class: "dl-live" }, link, el("span", { class: "dl-note dl-read" }, ...runs, ...read));
+  const node = el("div", { class: "dl-live" }, link, el("span", { class: "dl-note" }, ...runs, ...read));
   link.hidden = !lesson.live;
   node.hidden = !runs.length && !read.length;
   return node;
@@ -153,7 +153,7 @@ export function mountCourse(root, { lessons, glossary: terms, mistakes }, { fetc
   function turnTo(to) {
     at = to;
     draw();
-    reading.focus({ preventScroll: true });
+    reading.focus();
     if (card.getBoundingClientRect().top < 0 || getComputedStyle(card).display === "contents") root.scrollIntoView();
     moved({ lesson: lessons[at.lesson]?.name ?? "", page: at.page + 1 });
   }

@@ -15,16 +15,13 @@ export function uniform(seed) {
   };
 }
 
-// Exponential noise: p / noise is largest for one outcome, and for each with its probability.
-const exponentials = (count, next) => Array.from({ length: count }, () => -Math.log(next()));
-
 export function drawIndex(weights, next) {
   let left = next() * weights.reduce((sum, weight) => sum + weight, 0);
   const found = weights.findIndex((weight) => (left -= weight) < 0);
   return found < 0 ? weights.findLastIndex((weight) => weight > 0) : found;
 }
 
-export const largest = (values) => values.reduce((best, value, index) => (value > values[best] ? index : best), 0);
+const largest = (values) => values.reduce((best, value, index) => (value > values[best] ? index : best), 0);
 
 const DRAWS_SHOWN = 8;
 const DRAWS_COUNTED = 1000;
@@ -38,7 +35,8 @@ export function mixed(outcomes, skill) {
 export function coupledDraws(p, q, count, seed) {
   const next = uniform(seed);
   return Array.from({ length: count }, () => {
-    const noise = exponentials(p.length, next);
+    // Exponential: p / noise is largest for one outcome, and for each with its probability.
+    const noise = p.map(() => -Math.log(next()));
     const drawn = (shares) => largest(shares.map((share, index) => share / noise[index]));
     return { target: drawn(p), draft: drawn(q) };
   });
@@ -94,7 +92,7 @@ export function ruleFigure({ before, outcomes }) {
   const next = uniform(1);
   const counts = outcomes.map(() => 0);
   const shares = outcomes.map(() => el("span", { class: "dl-share" }, "–"));
-  const shown = createOutcomes(outcomes, { before, extra: (outcome, index) => shares[index], extraName: "share of the draws" });
+  const shown = createOutcomes(outcomes, { before, cells: shares, column: "share of the draws" });
   const [told, note] = [el("p", { class: "dl-note", role: "status" }), el("p", { class: "dl-note" }, "Nothing has been drawn yet.")];
   let drawn = 0, accepted = 0;
   const draw = (times) => {

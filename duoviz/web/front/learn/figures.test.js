@@ -41,8 +41,6 @@ const MANY = 20_000;
 const [P, Q] = [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]];
 const OUTCOMES = ["a", "b", "c"].map((text, index) => ({ text, p: P[index], q: Q[index] }));
 const shareOf = (draws, isSo) => draws.filter(isSo).length / draws.length;
-// Uniform numbers as given, one after another.
-const given = (...numbers) => () => numbers.shift();
 
 test("an outcome is drawn in proportion to its weight, and never without one, wherever rounding leaves a rest", () => {
   const indices = [0.1, 0.2499, 0.25, 0.7499, 0.75, 0.999].map((number) => drawIndex([1, 2, 1], () => number));
@@ -71,7 +69,8 @@ test("a better draft agrees oftener: one that knows nothing, the real one, and o
 });
 
 test("one token by the classical rule, and in words", () => {
-  const drawn = (...numbers) => drawByRule(OUTCOMES, given(...numbers));
+  // Uniform numbers as given, one after another.
+  const drawn = (...numbers) => drawByRule(OUTCOMES, () => numbers.shift());
   assert.deepEqual(drawn(0.1, 0.99), { drafted: 0, chance: 1, accepted: true, written: 0 });
   assert.deepEqual(drawn(0.9, 0.19), { drafted: 2, chance: 0.2, accepted: true, written: 2 });
   // The target lacks "a" alone.

@@ -4,7 +4,7 @@ import { el } from "../visualizer/dom.js";
 import { fixed, tokenLabel, visible } from "../visualizer/words.js";
 
 // words: what stands beside it for a value; onMove: called with each new value.
-export function createSlider({ label, min, max, step = 1, value, words = String, onMove = () => {} }) {
+export function createSlider({ label, min, max, step = 1, value, words = String, onMove }) {
   const input = el("input", { type: "range", min, max, step, value, "aria-label": label });
   const output = el("output", { class: "dl-reading" });
   // Until it is moved it stands at the value given, which need not be a whole number of steps.
@@ -33,20 +33,19 @@ function numberedBar(side) {
   return { set(share) { fill.style.width = `${100 * share}%`; number.textContent = fixed(share, 2); }, nodes: [el("div", { class: "dl-lane" }, fill), number] };
 }
 
-// Rows of an outcome's name, p and q, for what comes after the text `before`; `extra`: one more cell for each row, in a
-// column of this name.
-export function createOutcomes(outcomes, { before, extra = () => null, extraName = "" }) {
+// Rows of an outcome's name, p and q, for what comes after the text `before`; `cells`: one more for each row, in a
+// `column` of this name.
+export function createOutcomes(outcomes, { before, cells = null, column = "" }) {
   const rows = outcomes.map((outcome, index) => {
     const [p, q] = [numberedBar("target"), numberedBar("draft")];
     p.set(outcome.p);
     q.set(outcome.q);
-    const more = extra(outcome, index);
     const node = el("div", { class: "dl-outcome", "data-likelier": outcome.q > outcome.p ? "draft" : "target" },
-      el("span", { class: "dl-token" }, outcomeName(outcome)), el("div", { class: "dl-pair" }, ...p.nodes, ...q.nodes), ...(more ? [more] : []));
+      el("span", { class: "dl-token" }, outcomeName(outcome)), el("div", { class: "dl-pair" }, ...p.nodes, ...q.nodes), ...(cells ? [cells[index]] : []));
     return { q, node };
   });
   const key = el("p", { class: "dl-note dl-outcome-key" }, el("span", { class: "dl-key", "data-side": "target" }), "p, the target's probability",
-    el("span", { class: "dl-key", "data-side": "draft" }), "q, the draft's", ...(extraName ? [el("span", { class: "dl-column" }, extraName)] : []));
+    el("span", { class: "dl-key", "data-side": "draft" }), "q, the draft's", ...(cells ? [el("span", { class: "dl-column" }, column)] : []));
   const place = el("p", {}, "What comes after ", el("span", { class: "dl-value" }, `“…${visible(before)}”`), "?");
   return { node: el("div", { class: "dl-outcomes" }, place, key, ...rows.map(({ node }) => node)), setDraft: (shares) => shares.forEach((share, index) => rows[index].q.set(share)) };
 }

@@ -93,9 +93,8 @@ const pageAt = (lesson, page) => `${location.href.split("#")[0]}#tab=learn&lesso
 
 export function createHandIn(lessons, progress) {
   const field = el("textarea", { "class": "dl-copied", "readonly": "", "rows": 6, "aria-label": "My answers" });
-  const done = "Copied. Paste it into a mail.";
-  const { button, told } = copyTools("Copy my answers", field, () => answersText(lessons, progress), done);
+  const mine = copyTools("Copy my answers", field, () => answersText(lessons, progress), "Copied. Paste it into a mail.");
   const sheet = copyTools("Copy the questions", field, () => questionsText(lessons, pageAt), "Copied. Paste it into a document.");
-  return el("div", { class: "dl-hand-in" }, button, " For a teacher: each question and your answer, as text. Nothing is sent.", told,
+  return el("div", { class: "dl-hand-in" }, mine.button, " For a teacher: each question and your answer, as text. Nothing is sent.", mine.told,
     sheet.button, " For a class: a worksheet, with links to the pages.", sheet.told, field);
 }

@@ -6,13 +6,14 @@ import { aboutOf } from "../visualizer/methods.js";
 import { placeWords } from "../visualizer/origin.js";
 import { eventsOf } from "../visualizer/state.js";
 
-const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
+export const MISSING = "The recorded run could not be loaded. Reload the page to try again.";
 
-const PLAYER = ".dv-transport";
+// What every page has.
+const ALWAYS = [".dv-transport", ".dv-sentence"];
 
 const CANDIDATES = ".dv-candidates";
 
-const OUTLINE = "outline: 3px solid var(--dl-mark); outline-offset: 4px; border-radius: 6px;";
+const OUTLINE = "outline: 3px solid var(--dv-text); outline-offset: 4px; border-radius: 6px;";
 const THIN = "outline-width: 2px; outline-offset: 0;";
 const BOX_MARGIN = 12;
 
@@ -34,13 +35,9 @@ export function createStage(fetchTrace) {
   const node = el("div", { class: "dl-stage" }, note, aside, root, lit);
   let send;
   const { state, show } = mount(root, { subscribe(callback) { send = callback; } });
-  const traces = new Map();
+  const traces = {};
   let turn = 0;
 
-  const load = (method) => {
-    if (!traces.has(method)) traces.set(method, fetchTrace(method));
-    return traces.get(method);
-  };
   const isShown = ({ header, iterations }) => (
     state.header === header && state.iterations.length === iterations.length && state.phase === "done"
   );
@@ -48,7 +45,7 @@ export function createStage(fetchTrace) {
     root.hidden = !parts.length;
     node.toggleAttribute("data-candidates", marks.includes(CANDIDATES));
     for (const section of root.children) {
-      section.classList.toggle("dl-discussed", [...parts, PLAYER].some((part) => section.matches(part)));
+      section.classList.toggle("dl-discussed", [...parts, ...ALWAYS].some((part) => section.matches(part)));
     }
     lit.textContent = marks.length ? `.dl-visualizer :is(${marks.join(", ")}) { ${OUTLINE} } .dl-visualizer .dv-bar:is(${marks.join(", ")}) { ${THIN} }` : "";
   };
@@ -60,8 +57,8 @@ export function createStage(fetchTrace) {
       const mine = ++turn;
       light(page);
       aside.replaceChildren(...figure);
-      const trace = await load(page.trace);
-      if (!trace) traces.delete(page.trace);
+      const trace = await (traces[page.trace] ??= fetchTrace(page.trace));
+      if (!trace) delete traces[page.trace];
       if (mine !== turn) return;
       // Lessons say Vanilla, as the method itself does.
       const { title } = trace?.header.about ?? aboutOf(trace?.header);

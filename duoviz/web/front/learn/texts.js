@@ -13,8 +13,8 @@ function ledAgain(link) {
 export const linkNode = (text, to, attributes = {}) => ledAgain(el("a", { href: to, ...attributes }, text));
 
 // html: made by the lessons' reader, which lets nothing through but its own tags.
-export function htmlNode(tag, html, attributes = {}) {
-  const node = el(tag, attributes);
+export function htmlNode(tag, html) {
+  const node = el(tag);
   node.innerHTML = html;
   node.querySelectorAll('a[href^="#"]').forEach(ledAgain);
   return node;

@@ -69,7 +69,7 @@ export function nameParts(node, words) {
 export function createColumn(lane, place, { race, actions, twin, lookAt }) {
   const choose = (position) => {
     actions.setClock(lane.state.iterations[position].sync);
-    lookAt(lane, position);
+    lookAt(place, position);
   };
   const text = createText({ state: lane.state, choose });
   const [tokens, tps, seconds] = ["tokens", "tps", "seconds"].map((name) => el("b", { "data-counter": name }));
@@ -114,7 +114,7 @@ export function twinWords(race, token) {
     const position = lane.state.totals.findIndex(({ tokens }) => tokens > token);
     if (position < 0) return null;
     const { sync, committed } = lane.state.iterations[position];
-    return { lane, sync, text: committed[committed.length - (lane.state.totals[position].tokens - token)].text };
+    return { lane, sync, text: committed.at(token - lane.state.totals[position].tokens).text };
   }).filter(Boolean);
   return found.length ? `Token ${token + 1}: ${found.map(({ lane, sync, text }) => `${lane.name} wrote ${quote(text)} at ${duration(sync)}`).join(", ")}.` : "";
 }

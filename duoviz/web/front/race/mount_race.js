@@ -97,7 +97,7 @@ function createSides(race) {
     node, insideNode,
     columns: () => columns,
     parts: () => [...columns, ...insides],
-    lookAt: (lane, position) => insides[race.lanes.indexOf(lane)]?.show(position),
+    lookAt: (place, position) => insides[place]?.show(position),
     makeAnew(context) {
       if (lanes === race.lanes) return false;
       lanes = race.lanes;

@@ -22,18 +22,17 @@ function raceOf({ lanes, repeats, result }) {
 const COLUMNS = "method,round,tokens,seconds,tokens per second,seconds to the first token,tokens per pass";
 
 // A line for each run. A name is no formula, whatever a file calls it.
-export function csvOf({ lanes }) {
+export function csvOf(race) {
   const named = (name) => `"${name.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-  const ran = ([, run]) => run.iterations.length;
-  const lines = lanes.flatMap(({ name, runs }) => [...runs].filter(ran).map(([round, run]) => {
-    const { totals, iterations } = stateAfter(eventsOf(run));
+  const lines = raceOf(race).recordings.map(({ lane, repeat, trace }) => {
+    const { totals, iterations } = stateAfter(eventsOf(trace));
     const { tps, ttft, tau } = runningNumbers({ totals, iterations, header: null }, totals.length - 1);
-    return [named(name), round + 1, totals.at(-1).tokens, iterations.at(-1).sync, tps, ttft, tau].join(",");
-  }));
+    return [named(lane), repeat + 1, totals.at(-1).tokens, iterations.at(-1).sync, tps, ttft, tau].join(",");
+  });
   return `${[COLUMNS, ...lines].join("\n")}\n`;
 }
 
-export function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, recorded = true, speed = 1 } = {}) {
+function eventsOfRace({ lanes, repeats, recordings, result }, { file = null, recorded = true, speed = 1 } = {}) {
   const told = recordings.flatMap(({ lane, repeat, trace }) => (
     eventsOf(traceOf(trace)).slice(1).map((event) => ({ type: "lane", lane, repeat, event }))
   ));

@@ -290,5 +290,5 @@ export function createMap({ pays, speeds }, chosen) {
   draw();
   return el("section", { class: "ll-pays", "aria-label": "When does it pay?" },
     el("div", { class: "ll-head" }, el("h3", {}, "When does it pay?"), choice),
-    ...pays.why.map((sentence) => el("p", { class: "ll-why" }, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE));
+    ...pays.why.map((sentence) => el("p", {}, sentence)), legend, el("div", { class: "ll-panels" }, ...panels.map((panel) => panel.node)), beyond, where, el("p", { class: "ll-note" }, NOTE));
 }

@@ -88,9 +88,7 @@ export function mountResults(root, open, chosen) {
     const text = JSON.stringify(overview);
     const isOther = text !== told;
     told = text;
-    if (isOther) {
-      top.replaceChildren(...(overview ? firstView(overview, chosen) : []));
-    }
+    if (isOther) top.replaceChildren(...(overview ? firstView(overview, chosen) : []));
     if (parts || isOther) row.replaceChildren(...(parts ? [createThumbnails(parts, opened, open)] : []));
   };
   return (value) => {

@@ -4,21 +4,26 @@ import { button, listen } from "../visualizer/dom.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 
 // Stop stands where what starts a run stood, and takes its focus; and the other way. ids: of both; change: is called
-// with whether a run goes on, as it may have changed.
+// with what the root says of itself, as it may have changed.
 export function swapFocus(root, ids, isOn, change = () => {}) {
   new MutationObserver(() => {
     const [go, stop] = ids.map((id) => document.getElementById(id));
     const [from, to] = isOn(root.dataset) ? [go, stop] : [stop, go];
     if (from && document.activeElement === from) to.focus({ preventScroll: true });
-    change(isOn(root.dataset));
-  }).observe(root, { attributeFilter: ["data-live", "data-state"] });
+    change(root.dataset);
+  }).observe(root, { attributeFilter: ["data-live", "data-state", "data-first", "data-story"] });
 }
 
-// On a phone the form gives its room to a run, until its prompt is pressed.
+// On a phone the form gives its room to what is looked at, a run or a recording, until its prompt is pressed.
 export function followRuns(root) {
   // A visualizer may stand on a page without a form.
   const tab = root.closest("#tab-live") ?? root;
-  const fold = (isOn) => { if (isOn) tab.dataset.folded = ""; };
+  let wasLooking = false;
+  const fold = ({ live, state, first, story }) => {
+    const isLooking = live === "yes" || (state === "recording" && (first ?? story) === undefined);
+    if (isLooking && !wasLooking) tab.dataset.folded = "";
+    wasLooking = isLooking;
+  };
   swapFocus(root, ["generate", "stop"], ({ live }) => live === "yes", fold);
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
   listen(tab, { pointerdown: unfold, focusin: unfold });
@@ -55,13 +60,12 @@ export function foldMethods(fields) {
 
 // A run of an empty prompt marks its field, until something is written there; what is wrong is said by the run.
 export function markEmptyPrompts() {
-  const mark = (row) => {
-    const field = row?.querySelector("textarea");
+  const mark = (pressed) => {
+    const field = pressed.closest("#ask, #ask-race")?.querySelector("textarea");
     field?.setAttribute("aria-invalid", !field.value.trim());
   };
-  const form = "#ask, #ask-race";
-  document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target.closest(form)); });
-  document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target.closest(form)); });
+  document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target); });
+  document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target); });
   const unmark = (field) => field?.removeAttribute("aria-invalid");
   document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) unmark(target); });
   document.addEventListener("click", ({ target }) => { if (target.closest?.(EXAMPLES)) unmark(document.querySelector("#prompt textarea")); });

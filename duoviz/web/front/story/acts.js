@@ -13,7 +13,7 @@ const [READING, SEEN, EACH] = [1.2, 0.5, 0.12];
 const [LARGE, SMALL] = ["Large model (target)", "Small model (draft)"];
 
 // A token goes from what `from` gives to its place. leave, come: called when it sets out, and when it is there.
-export function send(script, motion, { from, to, leave = () => {}, come = () => {} }) {
+function send(script, motion, { from, to, leave = () => {}, come = () => {} }) {
   let flying = null;
   script.act(() => {
     flying = motion.fly(from(), to);
@@ -41,7 +41,7 @@ function fill(motion, { rect }, seconds) {
 }
 
 // Each bar fills in its time after the moment `start`; returns how long that takes.
-function fillInTime(script, motion, bars, { start, slower }) {
+function fillInTime(script, motion, { bars, start }, slower) {
   for (const bar of bars) {
     const seconds = slower * (bar.end - bar.start);
     script.later(slower * Math.max(0, bar.start - start), () => fill(motion, bar, seconds));
@@ -53,7 +53,7 @@ function lanesOf(trace, { from, to }, names, width) {
   const [start, end] = [trace.iterations[from - 1]?.sync ?? 0, trace.iterations[to].sync];
   const lanes = createLanes(trace, { start, end, names, width });
   hide(...lanes.bars.map(({ rect }) => rect));
-  return { ...lanes, start, end };
+  return { ...lanes, start };
 }
 
 export function one(stop, { figure, motion, script, width }) {
@@ -105,7 +105,7 @@ export function guess({ trace, iteration, tail, slower }, { figure, motion, scri
       bring(motion, part.edge, "0 0");
     });
   });
-  script.wait(fillInTime(script, motion, lanes.bars, { start: lanes.start, slower }) + SEEN);
+  script.wait(fillInTime(script, motion, lanes, slower) + SEEN);
   // The first token is what the large model has come to itself.
   const first = tree.parts.find(({ node }) => node.status === "accepted");
   script.act(() => tree.parts.forEach(({ node, show }) => show(node.status)), SEEN);
@@ -127,7 +127,7 @@ export function right(stop, { figure, motion, script, width, height }) {
   hide(counter);
   tree.parts.forEach(({ show }) => show("pending"));
   script.wait(READING);
-  script.wait(fillInTime(script, motion, lanes.bars, { start: lanes.start, slower }) + SEEN);
+  script.wait(fillInTime(script, motion, lanes, slower) + SEEN);
   const accepted = tree.parts.filter(({ node }) => node.status === "accepted");
   accepted.forEach((part, order) => {
     script.act(() => part.show("accepted"), SEEN);

@@ -15,21 +15,23 @@ export function bring(motion, node, from) {
   motion.appear(node, from);
 }
 
-function tokenNodes({ text, source }, isWritten) {
+function tokenNodes({ text, source }) {
   const [space, word] = apart(visible(text));
-  return [space, el("span", { "class": isWritten ? "dv-token" : "dv-token dv-story-unwritten", "data-source": source }, word)];
+  return [space, el("span", { "class": "dv-token", "data-source": source }, word)];
 }
 
 // tail: what stands there, {isCut, tokens}; `spans`: of the tokens to come, each in its place already.
 export function createText({ isCut, tokens }, coming, label = "") {
-  const [written, awaited] = [tokens, coming].map((list) => list.map((token) => tokenNodes(token, list === tokens)));
+  const [written, awaited] = [tokens, coming].map((list) => list.map(tokenNodes));
+  const spans = awaited.map(([, span]) => span);
+  hide(...spans);
   const text = el("p", { class: "dv-story-text" }, isCut ? "…" : "", ...written.flat(), ...awaited.flat());
   const said = label ? [el("p", { class: "dv-story-label" }, label)] : [];
-  return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans: awaited.map(([, span]) => span) };
+  return { node: el("div", { class: "dv-story-box" }, ...said, text), text, spans };
 }
 
 // What a text's colours mean, the marks of a tree's nodes, and the patterns of the lanes of a trace with this header.
-export function createKey(statuses = [], { sources = ["draft", "target"], header = null } = {}) {
+export function createKey(statuses, { sources = ["draft", "target"], header = null } = {}) {
   const texts = sources.map((source) => (
     [{ "class": "dv-sample", "data-source": source }, "abc", MODELS[source] ?? originOf(source)]));
   const marks = Object.entries(FATES).filter(([status]) => statuses.includes(status))
@@ -43,7 +45,7 @@ const [LARGEST, ENOUGH, MOST_LINES, ROWS, CAPTION] = [1.75, 1.5, 6, 30, 18];
 const [LONGEST_START, LONGEST_LABEL] = [12, 14];
 
 // isShort: whether of the text before there is room for no word.
-function labelOf(item, { isCut = false, isShort = false } = {}) {
+function labelOf(item, { isCut, isShort }) {
   if (item.node) return clip(visible(item.node.text.trim() || item.node.text), LONGEST_LABEL);
   if (isShort) return "…";
   const last = item.label.replace(/^…/, "").split(" ").at(-1);

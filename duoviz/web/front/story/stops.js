@@ -173,8 +173,7 @@ function wrongGuesses(runs) {
   return {
     words: `So is every guess after it. The large model writes its own token instead${always}.`,
     seen: "The wrong guess and those after it are marked; the large model's own token moves into the text.",
-    trace: runs.told, iteration: check, tail, accepted: acceptedOf(check).length, alone,
-    lost: lostIn(check),
+    iteration: check, tail, accepted: acceptedOf(check).length, alone, lost: lostIn(check),
   };
 }
 

@@ -31,7 +31,7 @@ export const opensItself = () => (
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
 // keeps the stage still behind it; onClose: called when the stage is seen again, with the last iteration that was told,
 // null where none was; prompt: gives the field for a prompt; averages: see `wordsOf`.
-export function createStory(root, { recordingOf, averages = {}, hold, onClose, prompt }) {
+export function createStory(root, { recordingOf, averages, hold, onClose, prompt }) {
   let [isOpen, stops] = [false, null];
   const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
   const button = textButton("How it works", () => open(1, true));

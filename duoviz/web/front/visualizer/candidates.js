@@ -31,7 +31,7 @@ function candidateRow({ text, p, over, id }, theta) {
 }
 
 export function createCandidates() {
-  const list = el("ol", { class: "dv-candidate-list" });
+  const list = el("ol");
   const label = term("", MEANINGS.theta[1]);
   label.classList.add("dv-theta-label");
   const line = el("div", { class: "dv-theta" }, el("span", { class: "dv-theta-line" }, label));

@@ -51,7 +51,7 @@ export function linePath(values, top, width, steps) {
 
 function createChart([name, valueIn], { state, choose, redraw }) {
   const [label, meaning] = MEANINGS[name];
-  const path = svg("path", { class: "dv-line", "data-chart": name });
+  const path = svg("path", { class: "dv-line" });
   const marker = svg("rect", { class: "dv-chart-marker", y: 0, height: CHART_HEIGHT });
   const shape = { class: "dv-chart-drawing", height: CHART_HEIGHT, role: "img", "aria-label": `${label} over iterations` };
   const drawing = svg("svg", shape, marker, path);

@@ -22,9 +22,9 @@ export function createLooks(drawing) {
     }
     entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
   };
-  const isKept = ({ taken, status }) => taken && status === "pending";
-  const livesOn = ({ list, status }) => list === "rest" && status === "pending";
-  const isWrong = ({ status }) => ["rejected", "discarded", "unchecked"].includes(status);
+  const isKept = ({ taken, fate }) => taken && fate === "pending";
+  const livesOn = ({ list, fate }) => list === "rest" && fate === "pending";
+  const isWrong = ({ fate }) => ["rejected", "discarded", "unchecked"].includes(fate);
   const leavingClass = (entry, keeps) => (isWrong(entry) ? "dv-fallen" : keeps ? "dv-leaving" : "dv-left");
   // The branch that was taken goes to where the next iteration has it, what was not right falls, and what has become
   // text leaves the place to the branch, or stays as a trace where there is none.
@@ -47,7 +47,7 @@ export function createLooks(drawing) {
       drawn = items.filter((item) => item.node).map((item) => {
         const { list, index, fate } = item;
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { ...item, group, edge, status: fate, times: times[list][index], look: fate, isJudged: true };
+        return { ...item, group, edge, times: times[list][index], look: fate, isJudged: true };
       });
       for (const entry of drawn) {
         const from = known(entry.node.was) && before.find((each) => numberOf(each) === entry.node.was);
@@ -58,7 +58,7 @@ export function createLooks(drawing) {
     at(clock) {
       for (const entry of drawn) {
         const isJudged = clock === null || clock >= entry.times.judged;
-        show(entry, isJudged ? entry.status : lookAt(entry.times, entry.status, clock), isJudged);
+        show(entry, isJudged ? entry.fate : lookAt(entry.times, entry.fate, clock), isJudged);
       }
     },
     leave(start, way) {

@@ -7,7 +7,7 @@ import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
 import { createCharts } from "./charts.js";
 import { createFlights } from "./looks.js";
-import { advancePlay, beatOf, createActions, createTransport } from "./player.js";
+import { advancePlay, beatOf, createActions, createSentence, createTransport } from "./player.js";
 import { listenToKeys } from "./keys.js";
 import { createLegend, createMessage, createHelp } from "./help.js";
 import { createOrigin } from "./origin.js";
@@ -53,6 +53,7 @@ function createSource(feed, show) {
 
 function createParts(root, context, source, { isBusy, replayParts = null, pageKeys = [] }) {
   const [timeline, text, tree] = [createTimeline, createText, createTree].map((create) => create(context));
+  const sentence = createSentence(context);
   const [origin, message, numbers] = [createOrigin, createMessage, createNumbers].map((create) => create(context));
   const [legend, transport, charts] = [createLegend, createTransport, createCharts].map((create) => create(context));
   const files = createFiles({ root, state: context.state, replayParts, isBusy, ...source });
@@ -64,7 +65,7 @@ function createParts(root, context, source, { isBusy, replayParts = null, pageKe
   const top = el("div", { class: "dv-top" }, message.node, files.node);
   root.classList.add("dv");
   root.tabIndex = 0;
-  const below = [text, numbers, transport, legend, tree, timeline, charts, tip];
+  const below = [text, numbers, sentence, legend, tree, transport, timeline, charts, tip];
   root.replaceChildren(top, ...below.map((part) => part.node), flights.node);
   return { all: [origin, message, files, ...below], timeline, text, tree, files, flights };
 }

@@ -45,10 +45,10 @@ export async function fetchRecording(address, [wait, ...waits] = AGAIN) {
 const ALONE = "vanilla";
 const otherPrompt = (prompt) => `A recording of another prompt, “${prompt}”. Press Generate to run yours.`;
 
-// Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move.
 const speedOf = ({ iterations }) => iterations.flatMap(({ committed }) => committed).length / iterations.at(-1).sync;
 
-// alone: vanilla's recording, with which its speed is compared; null where there is none. average: the Lab's φ.
+// Held at the iteration `at`, or where that is null, playing; held all the same where nothing is to move. alone:
+// vanilla's recording, with which its speed is compared; null where there is none. average: the Lab's φ.
 function openingEvents(trace, alone, { at, told, isStill, average }) {
   const [reset, ...events] = eventsOf(trace, "recording");
   const still = at !== null || isStill;
@@ -61,7 +61,7 @@ function openingEvents(trace, alone, { at, told, isStill, average }) {
 // Shows the recorded run of a method before the visitor's own. addresses: of each method's recording; method: the one
 // that is shown first; told: the sentence that stands with it; isFree: whether nothing of the visitor's is
 // shown; averages: of φ in the Lab, by methods' titles; isCovered: whether something stands over it.
-export function createOpening(receiver, addresses, { method, told, isFree, isCovered, averages = {} }) {
+export function createOpening(receiver, { addresses, method, told, isFree, isCovered, averages }) {
   const recordings = {};
   let prompt = null;
   const wordsFor = ({ header }) => (prompt === null || prompt === header.prompt ? told : otherPrompt(header.prompt));

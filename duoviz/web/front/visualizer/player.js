@@ -14,7 +14,7 @@ const [SENDING_FROM, SENDING_TO, LEAVING_FROM] = [0.15, 0.5, 0.5];
 const LEAST_SHOWN = 0.25;
 const ALL_SPEEDS = [...Object.keys(PACES), ...SPEEDS];
 export const speedsOf = (header) => (isTimed(header) ? ALL_SPEEDS : Object.keys(PACES));
-export const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s per iteration` : `${speed}×`);
+const speedWords = (speed) => (PACES[speed] ? `${PACES[speed]} s per iteration` : `${speed}×`);
 
 export const wantsNoMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -191,7 +191,7 @@ export function saidOf(state) {
   return isOver(state) ? sentence(iteration) : meanwhile(iteration, state.header, state.moment);
 }
 
-function createSentence(state) {
+export function createSentence({ state }) {
   const node = el("p", { class: "dv-sentence" });
   let told = {};
   return {
@@ -232,7 +232,6 @@ export function createButtons(state, actions, first, last) {
 
 export function createTransport({ state, actions, choose }) {
   const buttons = createButtons(state, actions, "First iteration", "Last iteration");
-  const said = createSentence(state);
   const slider = el("input", { type: "range", class: "dv-slider", min: 0, max: 0, step: 1, value: 0, "aria-label": "Iteration shown" });
   const where = createWhere(state);
   const speeds = ALL_SPEEDS.map((value) => ({ value, option: el("option", { value }, speedWords(value)) }));
@@ -243,7 +242,7 @@ export function createTransport({ state, actions, choose }) {
   speed.addEventListener("change", () => actions.setSpeed(isNaN(speed.value) ? speed.value : Number(speed.value)));
   const controls = el("div", { class: "dv-controls" }, buttons.node, slider, where.node, speed, slowly, follow);
   return {
-    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls, said.node),
+    node: el("section", { class: "dv-section dv-transport", "aria-label": "Player" }, controls),
     controls,
     draw() {
       slider.max = Math.max(0, state.iterations.length - 1);
@@ -258,7 +257,6 @@ export function createTransport({ state, actions, choose }) {
       setHidden(follow, isOn ? state.follow : !isSlow || state.file !== null, buttons.play);
       setHidden(slowly, isOn ? !state.follow : isSlow || state.phase === "waiting", buttons.play);
       buttons.draw();
-      said.draw();
     },
   };
 }

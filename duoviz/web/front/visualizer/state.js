@@ -67,11 +67,11 @@ const [CUT, WHOLE] = [["stopped", "error"], ["eos", "length", "context"]];
 const LOST = "The connection to the server was lost";
 
 // What a whole run has written, in which time and how many passes.
-function writtenWords({ header, iterations }) {
-  const tokens = iterations.flatMap(({ committed }) => committed);
+function writtenWords({ header, iterations, totals }) {
+  const tokens = totals.at(-1)?.tokens ?? 0;
   const time = isTimed(header) && iterations.length ? ` in ${duration(iterations.at(-1).sync)}` : "";
-  const instead = iterations.length < tokens.length ? ` instead of ${tokens.length}` : "";
-  return `${count(tokens.length, "token")}${time}: ${count(iterations.length, "pass", "passes")}${instead}.`;
+  const instead = iterations.length < tokens ? ` instead of ${tokens}` : "";
+  return `${count(tokens, "token")}${time}: ${count(iterations.length, "pass", "passes")}${instead}.`;
 }
 
 // When an iteration's own computing began; a draft step may have begun long before the iteration that it came with.

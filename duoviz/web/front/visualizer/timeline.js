@@ -240,7 +240,7 @@ function createShares(state, view) {
   const values = {};
   const node = el("p", { class: "dv-shares" }, span);
   for (const [name, label] of [["overlap", "both working at once "], ["target", "large model idle "], ["draft", "small model idle "], ["lent", "lent "]]) {
-    values[name] = el("b", { "data-share": name });
+    values[name] = el("b");
     node.append(el("span", {}, label, values[name]));
   }
   return {
@@ -257,14 +257,12 @@ function createShares(state, view) {
   };
 }
 
-const patternNode = (pattern, sign = "") => el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign);
-
-const entry = (tag, words, ...sample) => el(tag, {}, patternNode(...sample), ` ${words}`);
-const [idle, lent] = [["idle", "idle"], ["core helps the large model", "lent"]];
+const entry = (tag, words, pattern, sign = "") => (
+  el(tag, {}, el("span", { "class": "dv-pattern", "data-pattern": pattern }, sign), ` ${words}`));
 
 // Of the lanes' patterns, as nodes.
 export const patternKeys = (tag, header) => (
-  [idle, ...(lendsCores(header) ? [lent] : [])].map((each) => entry(tag, ...each)));
+  [entry(tag, "idle", "idle"), ...(lendsCores(header) ? [entry(tag, "core helps the large model", "lent")] : [])]);
 
 // What numbers and patterns of the lanes mean.
 function createKey(state) {

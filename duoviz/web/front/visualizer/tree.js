@@ -191,8 +191,8 @@ function createForest({ state, redraw }) {
   box.addEventListener("scroll", tellMore);
   // Beside a lesson's text and presented, the tree is to be seen whole.
   const isWholeHere = () => isPresented() || (innerWidth > 900 && box.closest(".dl") !== null);
-  const drawTree = (iteration, at) => {
-    const tree = treeItems(iteration, textBefore(state, at), size.width < NARROW ? SHORT_TAIL : TAIL);
+  const drawTree = (iteration) => {
+    const tree = treeItems(iteration, textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL);
     for (const item of tree.items.filter(({ node }) => node)) {
       item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
     }
@@ -221,7 +221,7 @@ function createForest({ state, redraw }) {
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
-        if (iteration) drawTree(iteration, state.shown);
+        if (iteration) drawTree(iteration);
         else drawing.replaceChildren();
       }
       if (!iteration) return;
