@@ -125,11 +125,11 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     expected = (
         f"DuoDecoding to be faster than SpS up to {better[-1]:.1f} draft steps per target pass"
         if len(better)
-        else "SpS to be as fast as DuoDecoding or faster"
+        else "DuoDecoding to be faster than SpS at none of its points"
     )
     in_turn, beside = (f"{side.ratio:.1f}" for side in compared if side.lane in (SPS, DUO))
     return (
-        f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the cost model expects {expected}. "
+        f"At α = {ALPHAS[alpha]:.2f}, where {ROWS[rows]}, the map expects {expected}. "
         f"Measured here: {in_turn} draft steps where both take turns, {beside} on DuoDecoding's processors."
     )
 
@@ -210,7 +210,7 @@ def figure(results: Results) -> Figure:
         "When does it pay? Every map",
         styled(drawing, height=740, margin={"t": 60}, coloraxis=colours),
         data,
-        "Colours: the speed-up φ that the cost model expects; on the line it is "
+        "Colours: the speed-up φ that is expected; on the line it is "
         f"{GAIN:.2f}. α: how often the draft's best token is right, all over a text. A circle is a measurement on one "
         "task: hover over it for its φ. All are over vanilla on all cores. DuoDecoding has one sequence here; "
         "with several, first tokens are accepted more often. Where extra tokens cost as measured, SpS, DuoDecoding and "

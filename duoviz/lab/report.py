@@ -203,7 +203,7 @@ def about(results: Results) -> tuple[str, str, str, str, str]:
 
 def first_view(results: Results) -> dict:
     """What the tab shows at once: a paragraph about the results, when drafting pays, and Table 1 as speed-ups."""
-    published = findings.published(results).get(VANILLA)
+    published = findings.published(results)
     overview = {
         "pays": paying.map_data(results)
         | {"why": findings.about_paying(results), "ways": findings.about_ways(results)}

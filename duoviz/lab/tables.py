@@ -207,7 +207,7 @@ def table_3(results: Results) -> list[Table]:
         "Budget",
         [*columns, "γ used, draft steps", "draft steps made"],
         [(budget_of(lane), cells) for lane, cells in lines.items()],
-        "γ is measured again in every iteration and is at least 1; the last columns are means over iterations. The "
+        "γ is measured again in every iteration, while both models work, and is at least 1; the last columns are means over iterations. The "
         "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too."
         + steps_in_words(results),
     )

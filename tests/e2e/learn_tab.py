@@ -36,6 +36,8 @@ READ_PAGE = """([parts, marks]) => {
     parts: parts.map((part) => shown.includes(stage.querySelector(part))),
     others: shown.filter((node) => !node.matches([...parts, ".dv-transport", ".dv-sentence"].join(", "))).length,
     marked: marks.map((mark) => [...stage.querySelectorAll(mark)].some(isOutlined)),
+    narrow: shown.flatMap((node) => [...node.querySelectorAll(".dv-chart")])
+      .filter((node) => node.checkVisibility() && node.getBoundingClientRect().width < 150).length,
     figure: document.querySelector(".dl-stage .dl-figure")?.dataset.figure ?? null,
     outside: boxes.filter(([, { top, right, bottom }]) => top < 0 || right > innerWidth || bottom > innerHeight)
       .map(([name]) => name),
@@ -47,7 +49,7 @@ READ_PAGE = """([parts, marks]) => {
 def check_page(page, shown):
     """Beside the lesson's text stands what the page is about, and nothing else; on a wide window all of it in sight."""
     read = page.evaluate(READ_PAGE, [shown["parts"], shown["marks"]])
-    assert all(read["parts"]) and read["others"] == 0, (shown["title"], read)
+    assert all(read["parts"]) and read["others"] == read["narrow"] == 0, (shown["title"], read)
     assert all(read["marked"]), (shown["title"], shown["marks"])
     assert read["figure"] == (shown["figure"] and shown["figure"]["kind"])
     assert shown["parts"] or shown["figure"]

@@ -52,7 +52,7 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     expect(label).to_contain_text("A recording, not a live run. DuoDecoding, recorded on")
     expect(label).to_contain_text(header["target"]["device"].split("(")[1].rstrip(")"))
     expect(label.locator("q")).to_have_text(header["prompt"])
-    expect(message).to_contain_text("Press Generate to run it live")
+    expect(message).to_contain_text("Press Generate to run it.")
     # It plays by itself, so slowly that it can be followed, and to the end.
     expect(page.locator(".dv-speed")).to_have_value("3 s")
     page.locator(".dv-speed").select_option("4")
@@ -112,7 +112,7 @@ def test_the_recording_is_of_the_method_chosen_until_something_is_the_visitors_o
     expect(origin).to_contain_text("DuoDecoding, recorded on")
     choose("SpS", "both use all cores")
     expect(origin).to_contain_text("(SpS), recorded on")
-    expect(page.locator(".dv-message")).to_contain_text("Press Generate to run it live")
+    expect(page.locator(".dv-message")).to_contain_text("Press Generate to run it.")
     is_at(dv, playing="yes")
     # Of this method there is none: what is shown stays.
     choose("PLD", "earlier in the text")
@@ -139,7 +139,10 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     page.goto(loaded)
     expect(page.locator(".dv-origin")).to_contain_text("recorded on")
     prompt = page.locator("#prompt textarea")
+    # A recording has the form's room until the prompt is pressed.
+    expect(page.locator("#settings")).to_be_hidden()
     prompt.fill("")
+    expect(page.locator("#settings")).to_be_visible()
     page.locator("#generate").click()
     refused, unread = page.locator(".dv-message[data-kind=error]"), page.locator(".dv-files-message[data-kind=error]")
     expect(refused).to_be_visible()
@@ -150,13 +153,21 @@ def test_on_a_phone_an_error_over_a_recording_is_seen(page, loaded):
     page.get_by_label("Trace file").set_input_files(file)
     expect(unread).to_be_visible()
     expect(refused).to_be_hidden()
+    assert unread.bounding_box()["y"] < page.locator(".dv-origin").bounding_box()["y"]
     page.locator("#generate").click()
     expect(unread).to_have_count(0)
     expect(refused).to_be_visible()
     prompt.fill("Why?")
     expect(page.locator("[aria-invalid=true]")).to_have_count(0)
     expect(refused).to_have_count(0)
-    expect(page.locator(".dv-message")).to_have_text("Press Generate to run it live.")
+    expect(page.locator(".dv-message")).to_have_text("Press Generate to run it.")
+    # A text that has lines above those in sight shows it.
+    text = page.locator("#visualizer .dv-text-box")
+    page.locator("#visualizer .dv").press("End")
+    expect(text).to_have_attribute("data-above", "")
+    text.evaluate("box => { box.scrollTop = 0; }")
+    expect(text).to_have_attribute("data-below", "")
+    expect(text).not_to_have_attribute("data-above", "")
 
 
 def test_the_page_works_without_a_recording_and_has_prompts_to_try(page, loaded):

@@ -27,7 +27,7 @@ from duoviz.web.share import Page
 from duoviz.web.visitors import WATCHED, Visitors
 from duoviz.workers.tasks import Run
 
-RUN_IT = "Press Generate to run it live."
+RUN_IT = "Press Generate to run it."
 # Settings that make a run the baseline.
 VANILLA = {"method": "vanilla", "cores": "auto"}
 
@@ -49,9 +49,7 @@ def live_page(hardware: Hardware) -> Page:
             inputs |= sampling_fields() | own_fields(hardware.limits, method) | {"raw": raw_field()}
             gr.Button("Close", elem_classes="close-drawer")
     prompts_to_try(prompt, inputs["pair"])  # pyright: ignore[reportArgumentType]
-    on_gpu = averages("with-an-H100")
-    both = {name: each | {"gpu": on_gpu.get(name, {}).get("phi")} for name, each in averages().items()}
-    opening = {"method": method.value, "told": RUN_IT, "averages": both}
+    opening = {"method": method.value, "told": RUN_IT, "averages": averages()}
     visualizer = Visualizer(recorded_runs(STORY), opening=opening, elem_id="visualizer")
     method.change(None, method, None, js=OF_METHOD, queue=False, api_visibility="private")
     # The visualizer presses it.

@@ -98,7 +98,7 @@ export function createColumn(lane, place, { race, actions, twin, lookAt }) {
       // Of several rounds the median one is shown; the table has the speed of all.
       const isMedian = canReplay(race) && race.result?.lanes[place].figures?.runs > 1;
       [rate.hidden, round.hidden] = [isMedian, !isMedian];
-      setText(seconds, duration(now.seconds));
+      setText(seconds, duration(now.seconds || null));
       setText(device, deviceWords(lane));
       setText(badge, standing(race, lane));
       setText(problem, lane.error ?? "");

@@ -248,14 +248,14 @@ const COMMAND = "python -m duoviz bench --pair embedded-as-llama-2-7b --each 2 -
 // rows: as `measured` in `duoviz/web/pages/live.py` gives them; ways: sentences about drafting in turn or
 // in parallel.
 export function createHardware(rows, { ways, gain }) {
-  const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "What pays"];
+  const names = ["Where", "Target", "Vanilla, tokens/s", "Draft steps per target pass", "φ of DuoDecoding", "φ of SpS", "Which of both pays"];
   const cells = (tag, row) => el("tr", {}, ...row.map((cell, place) => el(tag, { "data-name": names[place] }, cell)));
   const table = el("table", { class: "ll-hardware" }, el("caption", {}, "Speed-up φ over vanilla by hardware: ours in float32 where nothing else stands, the paper's in bfloat16; one answer at a time (batch 1)"),
     el("thead", {}, cells("th", names)),
     el("tbody", {}, ...rows.map((row) => cells("td", row))));
   const gpu = rows.find(([where]) => where.includes("H100"));
   const small = gpu ? `On the H100 a pass of this small target takes ${(1000 / gpu[2]).toFixed(1)} ms, far longer than reading its weights would: its row says little about large targets. ` : "";
-  const rule = `What pays: the higher φ of both; “neither” where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
+  const rule = `Which of both pays: the one with the higher φ; “neither” where both are below ${fixed(gain, 2)}; “no difference”: within noise.`;
   const notes = [...ways.map((sentence) => el("p", { class: "ll-ways-told" }, sentence)), el("p", { class: "ll-note" }, rule)];
   return el("section", { "aria-label": "By hardware" }, table, el("details", {}, el("summary", {}, "Which is faster, in turn or in parallel?"), ...notes), el("p", { class: "ll-note" }, small, LARGE, el("code", {}, COMMAND)));
 }
@@ -282,7 +282,7 @@ export function createMap({ pays, speeds }, chosen) {
   const draw = () => {
     const { ratio, alpha } = place();
     panels.forEach((panel) => panel.draw({ ratio, alpha }, choice.value));
-    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${stepsAt(ratio, pays)}. Elsewhere the cost model estimates each φ.`);
+    setText(where, `Your point: α = ${fixed(pays.alphas[alpha], 2)}, draft steps per target pass = ${stepsAt(ratio, pays)}. Elsewhere the map estimates each φ.`);
     setText(beyond, pays.beyond[choice.value]);
     const drawn = { ways: panels.some((panel) => panel.hasBorder()), corrected: choice.value === "here" };
     for (const item of legend.children) item.hidden = drawn[item.dataset.key] === false;

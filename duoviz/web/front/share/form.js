@@ -11,18 +11,18 @@ export function swapFocus(root, ids, isOn, change = () => {}) {
     const [from, to] = isOn(root.dataset) ? [go, stop] : [stop, go];
     if (from && document.activeElement === from) to.focus({ preventScroll: true });
     change(root.dataset);
-  }).observe(root, { attributeFilter: ["data-live", "data-state", "data-first", "data-story"] });
+  }).observe(root, { attributeFilter: ["data-live", "data-state", "data-story"] });
 }
 
 // On a phone the form gives its room to what is looked at, a run or a recording, until its prompt is pressed.
 export function followRuns(root) {
   // A visualizer may stand on a page without a form.
   const tab = root.closest("#tab-live") ?? root;
-  let wasLooking = false;
-  const fold = ({ live, state, first, story }) => {
-    const isLooking = live === "yes" || (state === "recording" && (first ?? story) === undefined);
-    if (isLooking && !wasLooking) tab.dataset.folded = "";
-    wasLooking = isLooking;
+  let last = "";
+  const fold = ({ live, state, story }) => {
+    const shown = live === "yes" ? "run" : state === "recording" && story === undefined ? state : "";
+    if (shown && shown !== last) tab.dataset.folded = "";
+    last = shown;
   };
   swapFocus(root, ["generate", "stop"], ({ live }) => live === "yes", fold);
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };

@@ -4,7 +4,7 @@
 import { aboutOf } from "../visualizer/methods.js";
 import { known, measuredWords } from "../visualizer/words.js";
 
-// averages: {phi, noise, n, tasks, paper, published, gpu} by methods' titles (see `averages` in
+// averages: {phi, noise, n, tasks, paper, published} by methods' titles (see `averages` in
 // duoviz/web/results_store.py).
 export function wordsOf(header, averages) {
   const { title, parallel } = aboutOf(header);
@@ -15,9 +15,7 @@ export function wordsOf(header, averages) {
   const mean = `Over the Lab's ${own.n} prompts ${measuredWords(own)} times, from ${low} to ${high}${published}.`;
   if (!parallel || !header.target.cpu || !(inTurn?.phi > own.phi)) return mean;
   const here = `Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`;
-  const slower = own.gpu < 1 ? ", slower than alone" : "";
-  const onGpu = known(own.gpu) ? `; with this small one on an H100 we measured ${own.gpu.toFixed(2)}${slower}` : "";
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
-  const there = isOtherwise ? ` ${title} is made for a large model on a GPU, where the paper found it faster${onGpu}.` : "";
+  const there = isOtherwise ? ` ${title} is made for a large model on a GPU, where the paper found it faster.` : "";
   return `${mean} ${here}${there}`;
 }

@@ -211,7 +211,7 @@ function severalSequences({ told }) {
 
 function sideOf({ iterations }, name) {
   const [tokens, wall] = [tokensOf(iterations), iterations.at(-1).sync];
-  return { name, iterations, tokens, wall, passes: iterations.length, rate: tokens.length / wall };
+  return { name, iterations, tokens, wall, passes: iterations.length - 1, rate: tokens.length / wall };
 }
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.

@@ -88,9 +88,15 @@ export function createText({ state, choose }) {
   const settle = () => {
     if (isScrolled) return;
     if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
+    tellMore();
     isScrolled = true;
   };
   watchSize(box, () => { isScrolled = false; settle(); });
+  const tellMore = () => {
+    box.toggleAttribute("data-above", box.scrollTop > 1);
+    box.toggleAttribute("data-below", box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+  };
+  box.addEventListener("scroll", tellMore);
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));
