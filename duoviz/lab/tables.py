@@ -207,9 +207,9 @@ def table_3(results: Results) -> list[Table]:
         "Budget",
         [*columns, "γ used, draft steps", "draft steps made"],
         [(budget_of(lane), cells) for lane, cells in lines.items()],
-        "γ is measured again in every iteration, while both models work, and is at least 1; the last columns are means over iterations. The "
-        "draft makes fewer steps where a longer sequence would not pay; the offset is added to that length too."
-        + steps_in_words(results),
+        "γ is measured again in every iteration, while both models work, and is at least 1; the last columns are "
+        "means over iterations. The draft makes fewer steps where a longer sequence would not pay; the offset is added "
+        "to that length too." + steps_in_words(results),
     )
     papers = in_tokens(FOUR_TASKS)
     return [own, of_papers("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, papers, label=budget_of)]
