@@ -152,8 +152,12 @@ def open_live(page, url):
 
 
 def open_settings(page):
+    settings = page.locator("#settings > button")
+    # On a phone the form may be folded.
+    if not settings.is_visible():
+        page.locator("#prompt textarea").click()
     if not page.locator("#settings > button.open").count():
-        page.locator("#settings > button").click()
+        settings.click()
 
 
 def set_tokens(page, count):

@@ -190,6 +190,7 @@ def test_at_every_width_what_opens_has_room_and_nothing_lies_over_something_else
     present(page, False)
     page.set_viewport_size({"width": 320, "height": 700})
     # What is opened leaves what starts the run, and what closes it, in sight.
+    page.locator("#prompt textarea").click()
     page.locator("#settings > button").click()
     opened = page.locator("#settings > div").last
     expect(opened).to_be_visible()

@@ -72,7 +72,7 @@ OVER = """() => {
   const over = window.fold.parentElement.lastElementChild;
   if (!over.checkVisibility() || !/absolute|fixed/.test(getComputedStyle(over).position)) return [];
   const [from, { left, right, top, bottom }] = [window.fold, over].map((node) => node.getBoundingClientRect());
-  const isNear = Math.abs(top - from.bottom) < 40 && right - left > 250;
+  const isNear = Math.min(Math.abs(top - from.bottom), Math.abs(from.top - bottom)) < 40 && right - left > 250;
   const isWithin = left >= 0 && right <= innerWidth && bottom <= innerHeight;
   window.fold.click();
   return isNear && isWithin ? [] : [from.bottom, left, right, top, bottom, innerHeight];

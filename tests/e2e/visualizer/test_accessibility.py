@@ -89,6 +89,6 @@ def test_an_open_menu_is_over_what_a_word_means(page, methods_page):
     page.set_viewport_size({"width": 390, "height": 520})
     open_menu(page)
     # The iteration's number stands right above the menu.
-    page.locator(".dv-term").first.evaluate("(node) => node.focus({ preventScroll: true })")
+    page.locator(".dv-where .dv-term").first.evaluate("(node) => node.focus({ preventScroll: true })")
     expect(page.locator(".dv-tip")).to_be_visible()
     assert page.evaluate(ON_TOP) == [False, True]

@@ -129,6 +129,8 @@ def test_bars_stand_at_their_times_wherever_the_timeline_is_zoomed_and_moved(pla
 
 
 def test_what_is_shown_of_a_long_text_is_in_sight_after_any_jump(plain_page):
+    # As high as all parts, so that the slider, which is moved, scrolls none of them away.
+    plain_page.set_viewport_size({"width": 1280, "height": 1000})
     send(plain_page, events_of(longer(TRACES["vanilla"], 300)))
     shown(plain_page, state="done")
     for place in (299, 0, 150, 20):
