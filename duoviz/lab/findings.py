@@ -197,6 +197,7 @@ def published(results: Results) -> Value | None:
 
 
 def about_published(results: Results) -> list[str]:
+    """`published`, in words."""
     found = published(results)
     return [f"As published, without our changes, it is {in_words(found, 'vanilla')}."] if found else []
 
