@@ -192,12 +192,14 @@ def about(results: Results) -> tuple[str, str, str, str, str]:
     speed = about_speed(results.rows, named["target"]) + about_steps(results.rows, environment)
     models = models_in_words(named["target"], named["draft"], precision, environment["versions"].get("duoviz"))
     if environment.get("cpu"):
-        models += f" {LENDS}" + f" {FEWER_BITS}" * (precision["target"] == "float32")
+        models += f" {LENDS}"
     speed = " ".join([speed, *findings.about_noise(results)])
     if plan["quick"]:
         return "", models, text, speed.strip(), TOO_FEW
     stands = (said for said in findings.about_table_1(results) if said.startswith(f"{label_of(DUO)} is "))
     about_duo = [*stands, *findings.about_published(results), *findings.same_text(results)]
+    if environment.get("cpu") and precision["target"] == "float32":
+        about_duo.append(FEWER_BITS)
     return " ".join(about_duo), models, text, speed.strip(), ""
 
 

@@ -54,7 +54,7 @@ def test_a_recorded_run_plays_before_anything_is_loaded_and_gives_way_to_the_liv
     expect(label.locator("q")).to_have_text(header["prompt"])
     expect(message).to_contain_text("Press Generate to run it.")
     # It plays by itself, so slowly that it can be followed, and to the end.
-    expect(page.locator(".dv-speed")).to_have_value("3 s")
+    expect(page.locator(".dv-speed")).to_have_value("2 s")
     page.locator(".dv-speed").select_option("4")
     expect(page.locator(".dv-where")).to_have_text(f"Iteration {last} of {last} after the prompt")
     page.locator("#generate").click()

@@ -17,8 +17,8 @@ from tests.app import free_port, served
 from tests.e2e.pages import SEEN, launch_chromium
 
 SIZE = {"width": 1280, "height": 800}
-# Milliseconds of a frame, and frames: two iterations of 3 s each.
-FRAME, FRAMES = 125, 50
+# Milliseconds of a frame, and frames: two iterations of 2 s each.
+FRAME, FRAMES = 125, 34
 WIDTH, QUALITY = 960, 60
 
 
@@ -59,7 +59,7 @@ def draw(out: Path) -> None:
         root = page.locator(".dv").first
         expect(root).to_have_attribute("data-state", re.compile("recording|done"))
         expect(root).to_have_attribute("data-shown", str(first))
-        root.locator(".dv-speed").select_option("3 s")
+        root.locator(".dv-speed").select_option("2 s")
         page.mouse.move(0, SIZE["height"] - 1)
         page.clock.pause_at(page.evaluate("Date.now() + 1000"))
         root.get_by_role("button", name="Play", exact=True).click()

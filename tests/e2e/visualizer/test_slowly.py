@@ -53,7 +53,7 @@ def test_the_slides_of_an_iteration_are_its_moments(modules):
 
 def test_what_is_played_behind_a_run_says_how_far(plain_page):
     page, (*events, end) = plain_page, events_of(recorded("duodecoding"))
-    send(page, [{"type": "reset", "pace": "3 s"}, *(event for event in events if event["type"] != "reset")])
+    send(page, [{"type": "reset", "pace": "2 s"}, *(event for event in events if event["type"] != "reset")])
     where, behind = page.locator(".dv-where"), round(events[-1]["iteration"]["sync"])
     assert behind > 0
     expect(where).to_have_text(f"The prompt's pass · slowed down, {behind} s behind")
@@ -61,7 +61,7 @@ def test_what_is_played_behind_a_run_says_how_far(plain_page):
     later = page.locator(".dv-legend-list[data-later]")
     expect(later).to_have_count(1)
     send(page, [end])
-    expect(where).to_have_text("The prompt's pass · 3 s each")
+    expect(where).to_have_text("The prompt's pass · 2 s each")
     page.locator(".dv").press("End")
     expect(later).to_have_count(0)
 
@@ -93,7 +93,7 @@ def test_each_beat_has_its_sentence_and_the_verdict_sends_tokens_to_the_text(pla
     move_to(page, at)
     verdict = page.locator(".dv-sentence").inner_text()
     page.evaluate(WATCH_BEATS)
-    page.locator(".dv-speed").select_option("3 s")
+    page.locator(".dv-speed").select_option("2 s")
     page.keyboard.press(" ")
     shown(page, shown=at + 1)
     page.keyboard.press(" ")

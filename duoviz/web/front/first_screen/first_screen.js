@@ -71,6 +71,9 @@ function happened({ iterations, wall }, clock, isComputed) {
   return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replace("sequences", "guesses");
 }
 
+// After the one that reads the prompt.
+const passesOf = ({ iterations }) => iterations.length - 1;
+
 function titleOf({ header }) {
   const { title, draft, proposers } = aboutOf(header);
   return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
@@ -87,7 +90,7 @@ export function createFirstScreen({ told, alone, expected, averages, tell, look 
   const sides = [
     createSide("Large model alone", { target: "large model (target): one pass a token" },
       el("span", { class: "dv-first-prompt" }, `answers ${quote(told.header.prompt, 60)}`)),
-    createSide(titleOf(told), { target: "large model (target): checks guesses in one pass", draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
+    createSide(titleOf(told), { target: `large model (target): checks guesses, ${passesOf(told)} passes instead of ${passesOf(alone)}`, draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];

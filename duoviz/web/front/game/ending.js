@@ -23,7 +23,7 @@ const headings = (...names) => el("thead", {}, el("tr", {}, el("td"), ...names.m
 function figureTable(both, sums, costs) {
   return el("table", { class: "dg-figures" }, headings("You", "The draft"), el("tbody", {},
     row("Acceptance, up to the first wrong guess", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
-    row("Times as fast as the target alone", ...both.map((each) => speedWords(each, costs)))));
+    row("Times as fast as the large model alone", ...both.map((each) => speedWords(each, costs)))));
 }
 
 function roundTable(verdicts, drafted) {

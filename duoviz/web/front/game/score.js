@@ -101,8 +101,8 @@ export function stopsWords({ stops, rightStops }) {
 export function paceWords(verdicts, drafted, costs, seconds) {
   const [mine, draft] = [verdicts, drafted].map((each) => times(speedUp(each, costs, costs.step)));
   const real = speedUp(verdicts, costs, seconds);
-  const pace = real < 1 ? `the text would take ${times(1 / real)} times as long as with the target alone`
-    : `the text would come ${times(real)} times as fast as with the target alone`;
+  const pace = real < 1 ? `the text would take ${times(1 / real)} times as long as with the large model alone`
+    : `the text would come ${times(real)} times as fast as with the large model alone`;
   return [
     `You would make the target ${mine} times as fast, if you guessed in ${duration(costs.step)} as the draft does. `
     + `The draft makes it ${draft} times as fast.`,

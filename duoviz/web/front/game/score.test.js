@@ -64,7 +64,7 @@ test("how fast that is, on the recording's costs, straight between two measureme
   assert.deepEqual(paceWords(all, none, costs, 4), [
     "You would make the target 2.5 times as fast, if you guessed in 2.0\u00a0ms as the draft does. "
     + "The draft makes it 0.6 times as fast.",
-    "You took 4.00\u00a0s per guess. At that pace the text would take 150 times as long as with the target alone.",
+    "You took 4.00\u00a0s per guess. At that pace the text would take 150 times as long as with the large model alone.",
   ]);
   assert.equal(costsWords(costs, { target: { device: "core 1" }, draft: { device: "core 0" } }),
     "Measured before the recorded run (target on core 1, draft on core 0): a forward pass takes 20.0\u00a0ms with 1 token "

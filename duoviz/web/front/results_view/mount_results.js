@@ -40,7 +40,7 @@ function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
     body.style.setProperty("--one", 1 / longest);
     body.replaceChildren(...lines.map((line) => lineNodes(line, task, papers, longest)));
     const found = task === tasks[0] ? fastest.map((sentence) => `${sentence} `).join("") : "";
-    note.textContent = `${found}φ is the speed-up over vanilla, the target alone (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU. ${asked}`;
+    note.textContent = `${found}φ is the speed-up over vanilla, the large model alone (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU. ${asked}`;
   };
   if (tasks.includes(chosen.task)) choice.value = chosen.task;
   choice.addEventListener("change", () => {

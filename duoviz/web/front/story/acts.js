@@ -5,7 +5,7 @@ import { el, setText } from "../visualizer/dom.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { patternKeys } from "../visualizer/timeline.js";
-import { capital, count, countGuesses } from "../visualizer/words.js";
+import { capital, count, countGuesses, measuredWords } from "../visualizer/words.js";
 import { bring, createKey, createLanes, createText, createTree, forwardOf, hide, reveal } from "./figure.js";
 import { draftedOf, NUMBERS, proposedOf } from "./stops.js";
 
@@ -277,13 +277,21 @@ function createSide({ name, tokens, rate, passes }) {
   };
 }
 
+function createBars({ title, bars, why }) {
+  const most = Math.max(...bars.map(([, { phi }]) => phi));
+  const rows = bars.map(([name, found]) => (
+    el("li", {}, el("span", {}, name), el("i", { style: `--part: ${found.phi / most}` }), el("b", {}, measuredWords(found)))));
+  const list = el("div", {}, el("p", { class: "dv-story-label" }, title), el("ul", {}, ...rows));
+  return el("div", { class: "dv-story-bars" }, list, el("p", { class: "dv-story-label" }, why));
+}
+
 export function race({ sides, wall, average }, { figure, script, motion }) {
   const slower = RACE_SECONDS / wall;
   const shown = sides.map(createSide);
   const last = el("p", { class: "dv-story-yours" }, "Now try your own prompt.");
-  const more = el("p", { class: "dv-story-label" }, average);
-  figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), more, last);
-  hide(more, last);
+  const come = [...(average ? [createBars(average)] : []), last];
+  figure.append(el("div", { class: "dv-story-sides" }, ...shown.map(({ node }) => node)), ...come);
+  hide(...come);
   script.act(() => shown.forEach((side) => side.show(0, 0)), ROW_READING);
   sides.forEach(({ iterations }, place) => {
     let written = 0;
@@ -293,5 +301,5 @@ export function race({ sides, wall, average }, { figure, script, motion }) {
     });
   });
   script.wait(RACE_SECONDS + ROW_SEEN);
-  script.act(() => [more, last].forEach((each) => bring(motion, each)), MOVE_SECONDS);
+  script.act(() => come.forEach((each) => bring(motion, each)), MOVE_SECONDS);
 }

@@ -7,15 +7,31 @@ import { known, measuredWords } from "../visualizer/words.js";
 // averages: {phi, noise, n, tasks, paper, published} by methods' titles (see `averages` in
 // duoviz/web/results_store.py).
 export function wordsOf(header, averages) {
-  const { title, parallel } = aboutOf(header);
+  const { title } = aboutOf(header);
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
   const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
   const published = known(own.published) ? `; as published, without our changes, ${own.published.toFixed(2)}` : "";
   const mean = `Over the Lab's ${own.n} prompts ${measuredWords(own)} times, from ${low} to ${high}${published}.`;
-  if (!parallel || !header.target.cpu || !(inTurn?.phi > own.phi)) return mean;
-  const here = `Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`;
+  return `${mean}${whyInTurn(header, own, inTurn)}`;
+}
+
+function whyInTurn(header, own, inTurn) {
+  const { title, parallel } = aboutOf(header);
+  if (!parallel || !header.target.cpu || !(inTurn?.phi > own.phi)) return "";
+  const here = ` Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`;
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
-  const there = isOtherwise ? ` ${title} is made for a large model on a GPU, where the paper found it faster.` : "";
-  return `${mean} ${here}${there}`;
+  return `${here}${isOtherwise ? ` ${title} is made for a large model on a GPU, where the paper found it faster.` : ""}`;
+}
+
+// The same as bars, [name, {phi, noise}] each, with what is said of them; null where nothing was measured.
+export function barsOf(header, averages) {
+  const { title } = aboutOf(header);
+  const [own, inTurn] = [averages[title], averages.SpS];
+  if (!own) return null;
+  const bars = [["SpS, taking turns", inTurn], [title, own], ["Large model alone", { phi: 1 }], [`${title} as published`, { phi: own.published }]];
+  return {
+    title: `Over the Lab's ${own.n} prompts, times as fast as alone`,
+    bars: bars.filter(([, found]) => known(found?.phi)), why: whyInTurn(header, own, inTurn).trim(),
+  };
 }

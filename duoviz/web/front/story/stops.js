@@ -246,7 +246,7 @@ const TOLD = [
 // told: DuoDecoding's recorded run; alone: vanilla's, null where there is none. A stop keeps its number where another
 // one is left out; `prompt`: of the runs; `average`: what was measured over many prompts;
 // `slower`: how many times slower than measured the story is shown.
-export function stopsOf(told, alone, average = "") {
+export function stopsOf(told, alone, average = null) {
   const isOne = alone?.header.prompt === told.header.prompt;
   const runs = { told, alone: isOne ? alone : null, pair: guessAndCheck(told.iterations), average };
   const common = { prompt: told.header.prompt, slower: slowerOf(runs.alone ?? told) };

@@ -4,7 +4,7 @@ import { isPresented, textButton } from "../visualizer/dom.js";
 import { isTaken, onKeys } from "../visualizer/keys.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 import { storyIn } from "../share/link.js";
-import { wordsOf } from "./averages.js";
+import { barsOf } from "./averages.js";
 import { stopsOf } from "./stops.js";
 import { createTeller } from "./teller.js";
 
@@ -30,7 +30,7 @@ export const opensItself = () => (
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise of null where there is none; hold:
 // keeps the stage still behind it; onClose: called when the stage is seen again, with the last iteration that was told,
-// null where none was; prompt: gives the field for a prompt; averages: see `wordsOf`.
+// null where none was; prompt: gives the field for a prompt; averages: see `barsOf`.
 export function createStory(root, { recordingOf, averages, hold, onClose, prompt }) {
   let [isOpen, stops] = [false, null];
   const teller = createTeller({ skip: () => close(button), finish: () => close(prompt()) });
@@ -46,7 +46,7 @@ export function createStory(root, { recordingOf, averages, hold, onClose, prompt
     root.dataset.story = number;
     teller.node.hidden = false;
     const [told, alone] = await Promise.all([TOLD, ALONE].map(recordingOf));
-    stops ??= told ? stopsOf(told, alone, wordsOf(told.header, averages)) : [];
+    stops ??= told ? stopsOf(told, alone, barsOf(told.header, averages)) : [];
     if (!isOpen) return;
     if (!stops.length) return leave();
     teller.begin(stops, number);

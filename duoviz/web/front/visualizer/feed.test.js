@@ -20,7 +20,7 @@ test("what comes late of a run is no run's any more, and what comes twice comes 
   assert.ok(receiver.isOpen());
   take("second", 1, "end");
   assert.equal(take(...last), "second");
-  assert.deepEqual(heard, ["reset 3 s", "header", "iteration", "end", "reset 3 s", "hold 4", "header", "end"]);
+  assert.deepEqual(heard, ["reset 2 s", "header", "iteration", "end", "reset 2 s", "hold 4", "header", "end"]);
 });
 
 test("what is shown stays until the next run's first iteration", () => {

@@ -73,7 +73,7 @@ const HINT = `A film (WebM) shows tree and timeline (where times are known), for
 const STILL_RUNNING = "Filming would slow the run: film it when it has ended.";
 const NO_FILM = "No film can be made here: it takes Chrome, Edge or Firefox, and a secure connection or a page on this machine.";
 const NOT_FILMED = "The browser could not make the film: none was saved.";
-const TOO_LONG = `A film has at most ${MOST_ITERATIONS} iterations (${(MOST_ITERATIONS * SECONDS_EACH) / 60} minutes): choose fewer.`;
+const TOO_LONG = `A film has at most ${MOST_ITERATIONS} iterations (${MOST_ITERATIONS * SECONDS_EACH} seconds): choose fewer.`;
 
 // The part of a menu that asks for a film, filled from the iteration shown on, and what says how far it has come.
 export function createFilming({ root, state, isBusy }, tell) {

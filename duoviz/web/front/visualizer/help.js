@@ -3,7 +3,7 @@
 import { closeDrawer, el, menu, section, setText, textButton } from "./dom.js";
 import { aboutOf, allProposers, MODELS, TARGET } from "./methods.js";
 import { writtenUpTo } from "./player.js";
-import { FATES, MARKS } from "./words.js";
+import { fateOf, FATES, MARKS } from "./words.js";
 
 const NOTHING_YET = "Nothing has run yet. Press Generate to watch both models step by step: "
   + "the text, the small model's guesses, and which of them the large one accepts.";
@@ -30,6 +30,9 @@ const STATUSES = [
   ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
+// What stands beside every tree.
+const ALWAYS = ["pending", "accepted", "rejected"];
+
 // Until a draft's guesses are judged they are shown as pending, whatever the method; where some then still are, others
 // are never checked.
 export function statusesOf(header) {
@@ -41,19 +44,24 @@ export function statusesOf(header) {
 function legendEntries(header) {
   const { proposers } = aboutOf(header);
   const sources = header ? [...proposers, TARGET] : allProposers();
-  // Of three there is no room for more.
-  const models = sources.length < 3 ? MODELS : {};
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
-  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${models[id] ?? token}`, el("span", { class: "dv-model" }, models[id] ? ` (${id})` : "")));
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${MODELS[id] ?? token}`, el("span", { class: "dv-model" }, MODELS[id] && sources.length < 3 ? ` (${id})` : "")));
+  entries.push(el("li", { class: "dv-legend-later" }, el("span", { "class": "dv-sample", "data-source": "later" }, "abc"), " still to come"));
   for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: `${status}: ${meaning}` }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, FATES[status]), words(`(${status}): ${meaning}`)));
   }
-  entries.push(el("li", { class: "dv-legend-later" }, el("span", { "class": "dv-sample", "data-source": "later" }, "abc"), " still to come"));
   for (const { counts } of sources) if (counts) entries.push(el("li", { title: counts }, el("b", {}, "×3"), words(counts)));
   return entries;
 }
 
-// Beside the tree only the marks and their names, in the help (`full`) what each means.
+// The marks that an iteration has when it is over.
+function marksIn(iteration, header) {
+  const lists = ["checked", "rest", "drafted"].map((list) => [list, iteration?.[list] ?? []]);
+  return new Set(lists.flatMap(([list, nodes]) => nodes.map((node) => fateOf(list, node, nodes, header))));
+}
+
+// Beside the tree only the marks and their names, and of the last ones those that are seen; in the help (`full`) what
+// each means.
 export function createLegend({ state }) {
   const lists = ["dv-legend-list", "dv-legend-list dv-legend-full"].map((name) => el("ul", { class: name }, ...legendEntries(null)));
   let told = null;
@@ -63,6 +71,11 @@ export function createLegend({ state }) {
     draw() {
       if (state.header !== told) for (const list of lists) list.replaceChildren(...legendEntries(state.header));
       told = state.header;
+      const seen = marksIn(state.iterations[writtenUpTo(state)], state.header);
+      for (const mark of lists[0].querySelectorAll("[data-status]")) {
+        const { status } = mark.dataset;
+        mark.parentElement.classList.toggle("dv-absent", !ALWAYS.includes(status) && !seen.has(status));
+      }
       lists[0].toggleAttribute("data-later", writtenUpTo(state) < state.iterations.length - 1);
     },
   };

@@ -6,9 +6,9 @@ import { count, duration } from "./words.js";
 
 // How a run is watched while it goes on: so slowly that each iteration can be followed, in so many seconds whatever it
 // took, or as fast as it comes.
-export const SLOWLY = "3 s";
+export const SLOWLY = "2 s";
 const A_SECOND_EACH = "1 s";
-export const PACES = { [SLOWLY]: 3, [A_SECOND_EACH]: 1 };
+export const PACES = { [SLOWLY]: 2, [A_SECOND_EACH]: 1 };
 
 const [KEPT, LIVE] = ["duoviz pace", "live"];
 

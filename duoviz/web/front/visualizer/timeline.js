@@ -79,9 +79,11 @@ function timelineLane(lane, about) {
   const model = toX.width < NAMES_FROM ? "" : modelWords(side);
   const isNamed = lane === "draft" && side.device && machineOf(side.device) === machineOf(state.header.target.device);
   const device = isNamed ? coresOf(side) : side.device;
-  const name = visible([lane === "target" ? "Large model (target)" : "Small model (draft)", model, device].filter(Boolean).join(" · "));
+  const role = lane === "target" ? "Large model (target)" : "Small model (draft)";
+  const name = visible([role, model, device].filter(Boolean).join(" · "));
+  const rest = clip(name, Math.floor(toX.width / 6.6)).slice(role.length);
   const label = svg("text", { class: "dv-lane-label", x: 0, y: LANES[lane] - 5, "data-lane": lane },
-    clip(name, Math.floor(toX.width / 6.6)), svg("title", {}, name));
+    role, svg("tspan", {}, rest), svg("title", {}, name));
   const [x0, x1] = [Math.max(0, view.start), Math.min(view.end, state.iterations.at(-1).sync)].map(toX);
   const place = { x: x0, y: LANES[lane], width: Math.max(0, x1 - x0), height: LANE_HEIGHT };
   const idle = svg("rect", { class: "dv-idle", "data-lane": lane, ...place, fill: `url(#${hatch})` }, svg("title", {}, "idle"));

@@ -96,7 +96,7 @@ test("it follows a run that comes in, and what is chosen outside of it; moved by
   view.panBy(0);
   assertView(follow({ shown: 60 }), 60.5 - 12.24 / 2, 60.5 + 12.24 / 2);
   view.auto = true;
-  assertView(follow({ shown: 50, moment: 50.5, speed: "3 s" }), 48, 53);
+  assertView(follow({ shown: 50, moment: 50.5, speed: "2 s" }), 48, 53);
   const empty = createView({ iterations: [], shown: -1 });
   empty.follow();
   assertView(empty, 0, 0);

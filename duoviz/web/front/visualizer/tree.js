@@ -40,13 +40,14 @@ function createPointing(drawing) {
   };
 }
 
-// On a narrow page what stands below the tree is not to jump from iteration to iteration: the box keeps the greatest
-// height that the run has had at this width.
+// Nothing is to jump from iteration to iteration: the greatest height that the run has had at this width stays. On a
+// narrow page the box keeps it, on a wide one, in its middle, the drawing's place.
 function createReach(box) {
   let [reached, reachedIn] = [0, ""];
-  return (height, run) => {
+  return (height, run, room) => {
     [reached, reachedIn] = [run === reachedIn ? Math.max(reached, height) : height, run];
     box.style.setProperty("--dv-reached", `${Math.ceil(reached)}px`);
+    box.style.setProperty("--dv-above", `${Math.max(0, Math.floor((room - reached) / 2))}px`);
   };
 }
 
@@ -206,7 +207,7 @@ function createForest({ state, redraw }) {
     const fitted = fitTree(tree, iteration, state.header, limits);
     least = fitted.scale;
     drawNodes(drawing, tree, iteration, fitted, state.header);
-    reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`);
+    reach(fitted.scale * fitted.places.height, `${state.epoch} ${size.width}`, size.height);
     pointing.begin();
     looks.begin(tree.items, iteration, state.header, !isMoving(state) || isPaced(state));
     [start, hasLeft, way] = [tree.items[0], false, { right: fitted.width, lineHeight: fitted.places.lineHeight }];
