@@ -24,7 +24,7 @@ class Proposer:
 
 DRAFT = Proposer(id="draft", token="token from the draft", origin="from the draft")
 TARGET = Proposer(id="target", token="token from the target", origin="from the target")
-PROMPT = Proposer(id="prompt", token="earlier text", origin="from earlier in the text")
+PROMPT = Proposer(id="prompt", token="token from earlier in the text", origin="from earlier in the text")
 
 # The statuses of proposed tokens.
 VERIFYING = ("accepted", "rejected", "discarded", "correction")

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import move_to, send, shown
+from tests.e2e.pages import move_to, send, settle, shown
 from tests.trace.made import events_of
 from tests.web.front.runs import recorded, telling
 
@@ -38,7 +38,7 @@ def test_the_slides_of_an_iteration_are_its_moments(modules):
     for at in (telling(trace["iterations"]), telling(trace["iterations"]) + 1):
         iteration = trace["iterations"][at]
         slides = modules.evaluate(SLIDES, [trace, events_of(trace), at])
-        assert 28 <= len(slides) <= 33 and slides[0]["part"] == 0 and slides[-1]["part"] == 1
+        assert 18 <= len(slides) <= 23 and slides[0]["part"] == 0 and slides[-1]["part"] == 1
         for slide in slides:
             assert len(slide["looks"]) == len(iteration["checked"]) + len(iteration["drafted"]) > 0
             assert slide["bars"] > 3
@@ -64,6 +64,22 @@ def test_what_is_played_behind_a_run_says_how_far(plain_page):
     expect(where).to_have_text("The prompt's pass · 2 s each")
     page.locator(".dv").press("End")
     expect(later).to_have_count(0)
+
+
+def test_beside_the_tree_stands_what_its_marks_mean(plain_page):
+    page, trace = plain_page, recorded("duodecoding")
+    send(page, events_of(trace))
+    shown(page, state="done")
+    marks = page.locator(".dv-legend li:not(.dv-absent) .dv-legend-mark")
+    seen = set()
+    for at in (0, telling(trace["iterations"]), len(trace["iterations"]) - 1):
+        move_to(page, at)
+        settle(page)
+        drawn = set(page.locator(".dv-node").evaluate_all("(nodes) => nodes.map((node) => node.dataset.status)"))
+        told = marks.evaluate_all("(marks) => marks.map((mark) => mark.dataset.status)")
+        assert set(told) == {"pending", "accepted", "rejected"} | drawn
+        seen.add(len(told))
+    assert len(seen) > 1
 
 
 # What stands on the stage in each frame from now on.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { headerOf } from "../testing.js";
-import { wordsOf } from "./averages.js";
+import { barsOf, wordsOf } from "./averages.js";
 
 const HEADER = headerOf({ target: { name: "L", device: "CPU core 1", cpu: true }, about: { title: "DuoDecoding", parallel: true } });
 const of = (phi, paper) => ({ phi, noise: 0.1, n: 28, tasks: [[1.03, "Retrieval"], [1.78, "Code"]], paper });
@@ -19,4 +19,16 @@ test("where taking turns is faster here, why, and what the paper gave", () => {
   const published = { DuoDecoding: { ...AVERAGES.DuoDecoding, published: 0.81 } };
   assert.equal(said(published), MEAN.replace(/\.$/, "; as published, without our changes, 0.81."));
   assert.deepEqual([said({}), wordsOf({ ...HEADER, about: { title: "PLD" } }, AVERAGES)], ["", ""]);
+});
+
+test("the same as bars: what was not measured has none, and the words are only why", () => {
+  const published = { ...AVERAGES, DuoDecoding: { ...AVERAGES.DuoDecoding, published: 0.81 } };
+  const [all, some] = [published, { DuoDecoding: AVERAGES.DuoDecoding }].map((averages) => barsOf(HEADER, averages));
+  const shown = ({ bars }) => bars.map(([name, { phi }]) => [name, phi]);
+  const [alone, own] = [["Large model alone", 1], ["DuoDecoding", 1.41]];
+  assert.deepEqual(shown(all), [["SpS, taking turns", 1.83], own, alone, ["DuoDecoding as published", 0.81]]);
+  assert.deepEqual([shown(some), some.why], [[own, alone], ""]);
+  assert.match(all.title, /28 prompts/);
+  assert.match(all.why, /^Here both models share .* faster\.$/);
+  assert.equal(barsOf(HEADER, {}), null);
 });

@@ -30,7 +30,7 @@ const STATUSES = [
   ["correction", "the large model's own token"], ["window", "Lookahead's unfinished guess"],
 ];
 
-// What stands beside every tree.
+// What stands beside every tree; in a narrow window all does, so that nothing below moves.
 const ALWAYS = ["pending", "accepted", "rejected"];
 
 // Until a draft's guesses are judged they are shown as pending, whatever the method; where some then still are, others
