@@ -88,9 +88,9 @@ export function createFirstScreen({ told, alone, expected, averages, tell, look 
   const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);
   const sources = [...aboutOf(told.header).proposers, TARGET].map(({ id }) => id);
   const sides = [
-    createSide("Large model alone", { target: "large model (target): one pass a token" },
+    createSide("Large model alone", { target: `large model (target): ${passesOf(alone)} passes, one a token` },
       el("span", { class: "dv-first-prompt" }, `answers ${quote(told.header.prompt, 60)}`)),
-    createSide(titleOf(told), { target: `large model (target): checks guesses, ${passesOf(told)} passes instead of ${passesOf(alone)}`, draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
+    createSide(titleOf(told), { target: `large model (target): checks guesses in ${passesOf(told)} passes`, draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];
