@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import gradio as gr
 
 from duoviz.errors import UserError
+from duoviz.runs import add_event, new_trace
 from duoviz.web import bounds
 from duoviz.web.calls import Endpoint
 from duoviz.web.components import batch
@@ -44,9 +45,9 @@ class Visitors:
 
         before: events that come before its own. alone: gives what the task is compared with once it has ended by
         itself, where nobody else waits; `alone` events of the same run tell of it: `last`, the event that ended it, or
-        None until then. Returns the first job where it ended by itself.
+        None until then, and `run`, its trace by then. Returns the first job where it ended by itself.
         """
-        numbers = count()
+        numbers, compared = count(), new_trace()
 
         def shown(job: Job, events: list[dict]) -> str:
             number = next(numbers)
@@ -55,8 +56,11 @@ class Visitors:
         def shown_of_run(run: str, other: Job, events: list[dict]) -> str:
             if len(self.hardware.queue) > 1:
                 other.stop.set()
-            last = [event for event in events if event["type"] in ("end", "error")]
-            return batch(run, next(numbers), [{"type": "alone", "last": event} for event in last or [None]])
+            for event in events:
+                if event["type"] in ("header", "iteration", "end"):
+                    add_event(compared, event)
+            last = [{"last": event, "run": compared} for event in events if event["type"] in ("end", "error")]
+            return batch(run, next(numbers), [{"type": "alone"} | told for told in last or [{"last": None}]])
 
         try:
             run = yield from self.follow(request, ask, shown)

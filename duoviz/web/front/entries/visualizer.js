@@ -18,6 +18,7 @@ function overStage(root, shown, { addresses, expected, averages }, opening) {
   if (!addresses[TOLD]) return [];
   const options = {
     recordingOf: opening.recordingOf, averages,
+    ownRuns: () => (shown.state.file === null && shown.run.alone ? [shown.run, shown.run.alone] : null),
     hold: () => { if (shown.state.playing) shown.show(shown.state.shown); },
     onClose: opening.uncover,
   };

@@ -19,7 +19,7 @@ const LASTS = 12;
 const [LONGEST_FRAME, LINES] = [0.1, 3];
 
 // One of both: its name, what its colours mean, its text, its count of tokens, its lanes, which grow with the clock.
-function createSide(title, names, ...key) {
+function createSide(title, namesOf, ...key) {
   const [clip, past] = [`dv-past-${Math.random().toString(36).slice(2)}`, svg("rect", { width: 0, height: 200 })];
   const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
   const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), ...key, tokens);
@@ -35,7 +35,7 @@ function createSide(title, names, ...key) {
       shown = 0;
     },
     draw(end, width) {
-      const { node, layer } = createLanes(run, { start: 0, end, names, width, larger: 1 });
+      const { node, layer } = createLanes(run, { start: 0, end, names: namesOf(run), width, larger: 1 });
       layer.setAttribute("clip-path", `url(#${clip})`);
       node.prepend(svg("clipPath", { id: clip }, past));
       lanes.replaceWith(node);
@@ -80,17 +80,17 @@ function titleOf({ header }) {
 }
 
 // told, alone: recorded runs of one prompt; averages: see `wordsOf`; expected: {recorded, rates,
-// tokens} of the first one, null where theory says nothing of it; tell: opens the story; look: shows the stage. Null
-// where the runs did not write the same.
-export function createFirstScreen({ told, alone, expected, averages, tell, look }) {
+// tokens} of the first one, null where theory says nothing of it; isRecorded: whether they are not the visitor's own;
+// tell: opens the story; look: shows the stage. Null where the runs did not write the same.
+export function createFirstScreen({ told, alone, expected, averages, isRecorded, tell, look }) {
   const [measured, other] = [writtenIn(told), writtenIn(alone)];
   if (!areSame(measured, other)) return null;
   const slower = slowerFor(Math.max(measured.wall, other.wall), LASTS);
   const sources = [...aboutOf(told.header).proposers, TARGET].map(({ id }) => id);
   const sides = [
-    createSide("Large model alone", { target: `large model (target): ${passesOf(alone)} passes, one a token` },
+    createSide("Large model alone", (run) => ({ target: `large model (target): ${passesOf(run)} passes, one a token` }),
       el("span", { class: "dv-first-prompt" }, `answers ${quote(told.header.prompt, 60)}`)),
-    createSide(titleOf(told), { target: `large model (target): checks guesses in ${passesOf(told)} passes`, draft: "small model (draft): guesses" }, createKey([], { sources, header: told.header })),
+    createSide(titleOf(told), (run) => ({ target: `large model (target): checks guesses in ${passesOf(run)} passes`, draft: "small model (draft): guesses" }), createKey([], { sources, header: told.header })),
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];
@@ -138,8 +138,8 @@ export function createFirstScreen({ told, alone, expected, averages, tell, look 
   const knob = expected && createKnob(expected.rates, {
     recorded: expected.recorded, pays: paysFrom(measured, other.wall, expected), onChange: turn,
   });
-  const { device } = told.header.target;
-  const where = `Recorded on ${machineOf(device)}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
+  const { device, precision } = told.header.target;
+  const where = `${isRecorded ? "Recorded" : "Your run,"} on ${machineOf(device)} in ${precision}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
   const node = el("div", { class: "dv-first", tabindex: -1 },
     el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
     el("p", {}, "Chat programs write one word, or part of one, at a time. Here the same answer comes sooner."),

@@ -5,19 +5,21 @@ import { ALONE, listenToKeys, setSeen, TOLD } from "../story/story.js";
 import { createFirstScreen } from "./first_screen.js";
 
 // root: the visualizer's. recordingOf: gives a method's recorded run, a promise; expected: see `createFirstScreen`;
-// hold: keeps the stage still behind it; tell: opens the story; onClose: called when the stage is seen again.
-export function createOverStage(root, { recordingOf, expected, averages, hold, tell, onClose }) {
+// ownRuns: gives the visitor's own run and the large model's of the same prompt, null where not both are shown; hold:
+// keeps the stage still behind it; tell: opens the story; onClose: called when the stage is seen again.
+export function createOverStage(root, { recordingOf, ownRuns, expected, averages, hold, tell, onClose }) {
   let [isOpen, screen, method] = [false, null, TOLD];
   const button = textButton("Side by side", () => open().then(() => screen?.node.focus({ preventScroll: true })));
   button.classList.add("dv-story-open");
   root.querySelector(".dv-top").append(button);
+  const screenOf = ([told, alone], more) => told && alone && createFirstScreen({
+    told, alone, averages, look: () => close(button), tell: () => { leave(); tell(); }, ...more,
+  });
   async function make() {
-    const asked = method;
-    const [told, alone] = await Promise.all([asked, ALONE].map(recordingOf));
-    return told && alone && createFirstScreen({
-      told, alone, averages, expected: asked === TOLD ? expected : null,
-      look: () => close(button), tell: () => { leave(); tell(); },
-    });
+    const [asked, own] = [method, ownRuns()];
+    const recorded = { isRecorded: true, expected: asked === TOLD ? expected : null };
+    return (own && screenOf(own, { isRecorded: false, expected: null }))
+      || screenOf(await Promise.all([asked, ALONE].map(recordingOf)), recorded);
   }
   async function open() {
     const next = await make();

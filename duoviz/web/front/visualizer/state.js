@@ -93,7 +93,7 @@ export function beginAt(state, position) {
 // A run as its feed tells it, whatever is shown; `file`: the name of the recording that the feed tells instead; `last`:
 // the event that ended it, an `end` or an `error`.
 export const emptyRun = () => (
-  { file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false });
+  { file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false, alone: null });
 
 export function addToRun(run, event) {
   if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
@@ -102,6 +102,8 @@ export function addToRun(run, event) {
   else if (event.type === "end") Object.assign(run, { end: event.end ?? null, metrics: event.metrics ?? null, last: event });
   else if (event.type === "error") run.last = event;
   else if (event.type === "connection") run.lost = event.lost;
+  // From a run on a busy machine nothing follows.
+  else if (event.type === "alone") run.alone = WHOLE.includes(event.last?.end?.stopped) && !event.last.end.message ? event.run : null;
 }
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
