@@ -54,14 +54,14 @@ def test_a_run_that_is_started_during_another_ends_it(page, site):
     open_live(page, site.url)
     for place in ("#prompt textarea", "#method input:checked"):
         press_endless(page)
-        (run,) = site.hardware.queue.jobs
+        *_, run = site.hardware.queue.jobs
         page.locator("#prompt textarea").fill("Another")
         set_tokens(page, 5)
         page.locator(place).press("Enter")
         # The first one never had an end to show; the second one has.
         expect(page.locator(".dv-message")).to_contain_text("Finished")
         is_at(page.locator(".dv"), iterations=re.compile("^[1-5]$"))
-        assert run.stop.is_set() and not site.hardware.queue.jobs
+        assert run.stop.is_set() and run not in site.hardware.queue.jobs
 
 
 def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it_was(page, site):
@@ -74,6 +74,8 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     set_tokens(page, 0)
     page.locator("#prompt textarea").press("Enter")
     expect(page.locator(".dv-message")).to_contain_text("enter a whole number")
+    # Also where the settings lie over it, until it is right.
+    expect(page.locator("#max-new-tokens .wrong-field")).to_contain_text("enter a whole number")
     expect(page.locator(".dv-method")).to_have_text("DuoTree")
     assert page.locator(".dv-text-box").inner_text() == text
     is_at(page.locator("#visualizer .dv"), method="duodecoding")

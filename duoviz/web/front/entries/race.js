@@ -6,7 +6,7 @@ import { PAGE_KEYS } from "../visualizer/help.js";
 import { mountRace } from "../race/mount_race.js";
 import { eventsOfLeft, leftOf, recordedEvents } from "../race/race_file.js";
 import { leave, takeLeft } from "../visualizer/remembered.js";
-import { foldMethods, onChange, swapFocus } from "../share/form.js";
+import { foldMethods, onChange, swapFocus, tellAtFields } from "../share/form.js";
 import { imported, page } from "../page.js";
 
 export function start({ element, props, trigger, methods }) {
@@ -26,6 +26,7 @@ export function start({ element, props, trigger, methods }) {
   const isOn = ({ state }) => state === "waiting" || state === "running";
   onChange(element, () => receiver.send({ type: "changed" }));
   swapFocus(element.querySelector(".dv-race"), ["race", "stop-race"], isOn);
+  tellAtFields(element.querySelector(".dv-race-message .dv-message"), element.closest("[id^=tab-]") ?? element);
   leave(key, () => leftOf(race, receiver.isOpen()), {});
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));

@@ -68,11 +68,10 @@ function ending(alone, both, isComputed) {
 function happened({ iterations, wall }, clock, isComputed) {
   if (isComputed) return "Computed from the recorded times, with the method's formula.";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
-  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]).replace("sequences", "guesses");
+  return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]);
 }
 
-// After the one that reads the prompt.
-const passesOf = ({ iterations }) => iterations.length - 1;
+const passesOf = ({ iterations }) => iterations.length;
 
 function titleOf({ header }) {
   const { title, draft, proposers } = aboutOf(header);

@@ -1,6 +1,6 @@
 // What keys and presses do in Live's form and in what opens over the page.
 
-import { button, listen } from "../visualizer/dom.js";
+import { button, el, listen } from "../visualizer/dom.js";
 import { remember, remembered } from "../visualizer/remembered.js";
 
 // Stop stands where what starts a run stood, and takes its focus; and the other way. ids: of both; change: is called
@@ -12,6 +12,18 @@ export function swapFocus(root, ids, isOn, change = () => {}) {
     if (from && document.activeElement === from) to.focus({ preventScroll: true });
     change(root.dataset);
   }).observe(root, { attributeFilter: ["data-live", "data-state", "data-story"] });
+}
+
+const NAMED = /\(([a-z_]+)\): /;
+
+// What is wrong with a setting stands at its field, too: the settings lie over the message, which has its name.
+export function tellAtFields(message, tab) {
+  new MutationObserver(() => {
+    tab.querySelector(".wrong-field")?.remove();
+    const [, name] = (message.dataset.kind === "error" && NAMED.exec(message.textContent)) || [];
+    const field = name && tab.querySelector(`[id$="${name.replaceAll("_", "-")}"]`);
+    field?.append(el("p", { class: "wrong-field" }, message.textContent));
+  }).observe(message, { childList: true, characterData: true, subtree: true, attributeFilter: ["data-kind"] });
 }
 
 // On a phone the form gives its room to what is looked at, a run or a recording, until its prompt is pressed.
@@ -27,6 +39,7 @@ export function followRuns(root) {
   swapFocus(root, ["generate", "stop"], ({ live }) => live === "yes", fold);
   const unfold = ({ target }) => { if (target.closest("#prompt")) delete tab.dataset.folded; };
   listen(tab, { pointerdown: unfold, focusin: unfold });
+  tellAtFields(root.querySelector(".dv-message"), tab);
 }
 
 const EXAMPLES = "#examples";
@@ -63,6 +76,7 @@ export function markEmptyPrompts() {
   const mark = (pressed) => {
     const field = pressed.closest("#ask, #ask-race")?.querySelector("textarea");
     field?.setAttribute("aria-invalid", !field.value.trim());
+    if (field && !field.value.trim()) field.focus();
   };
   document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target); });
   document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target); });

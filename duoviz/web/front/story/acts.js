@@ -297,7 +297,7 @@ export function race({ sides, wall, average }, { figure, script, motion }) {
     let written = 0;
     iterations.forEach(({ sync, committed }, pass) => {
       const now = written += committed.length;
-      script.later(slower * sync, () => shown[place].show(now, pass));
+      script.later(slower * sync, () => shown[place].show(now, pass + 1));
     });
   });
   script.wait(RACE_SECONDS + ROW_SEEN);

@@ -211,15 +211,16 @@ function severalSequences({ told }) {
 
 function sideOf({ iterations }, name) {
   const [tokens, wall] = [tokensOf(iterations), iterations.at(-1).sync];
-  return { name, iterations, tokens, wall, passes: iterations.length - 1, rate: tokens.length / wall };
+  return { name, iterations, tokens, wall, passes: iterations.length, rate: tokens.length / wall };
 }
 
 // What the measured times come to. hasMore: whether the large model alone has the processors that else are the draft's.
 function raceWords(own, other, hasMore) {
-  const [ours, theirs] = [own, other].map(({ iterations: [first, ...rest], wall }) => (
-    { passes: `${rest.length} passes of`, each: (wall - first.sync) / rest.length }));
+  const [ours, theirs] = [own, other].map(({ iterations: [first, ...rest], passes, wall }) => (
+    { passes, each: (wall - first.sync) / rest.length }));
   const longer = ours.each > theirs.each && hasMore ? " on shared cores" : "";
-  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: after the prompt ${ours.passes} ${duration(ours.each)}${longer}, instead of ${theirs.passes} ${duration(theirs.each)}.`;
+  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: ${ours.passes} passes instead of ${theirs.passes}. `
+    + `After the prompt's, each takes ${duration(ours.each)}${longer}, alone ${duration(theirs.each)}.`;
 }
 
 // 7: both runs, from their start.

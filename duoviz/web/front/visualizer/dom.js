@@ -47,6 +47,12 @@ export function watchSize(node, tell) {
   new ResizeObserver(told).observe(node);
 }
 
+// Whether what is scrolled in a box goes on above and below.
+export function tellEnds(box) {
+  box.toggleAttribute("data-above", box.scrollTop > 1);
+  box.toggleAttribute("data-below", box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+}
+
 // How many pixels of a measured box are one of the node's own: a browser that does not tell it measures in these.
 export const zoomOf = (node) => node.currentCSSZoom ?? 1;
 

@@ -45,7 +45,7 @@ function legendEntries(header) {
   const { proposers } = aboutOf(header);
   const sources = header ? [...proposers, TARGET] : allProposers();
   const words = (text) => el("span", { class: "dv-words" }, ` ${text}`);
-  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${MODELS[id] ?? token}`, el("span", { class: "dv-model" }, MODELS[id] && sources.length < 3 ? ` (${id})` : "")));
+  const entries = sources.map(({ id, token }) => el("li", {}, el("span", { class: "dv-sample", "data-source": id }, "abc"), ` ${MODELS[id] ?? token.replace(/^token from (the )?/, "")}`, el("span", { class: "dv-model" }, MODELS[id] && sources.length < 3 ? ` (${id})` : "")));
   entries.push(el("li", { class: "dv-legend-later" }, el("span", { "class": "dv-sample", "data-source": "later" }, "abc"), " still to come"));
   for (const [status, meaning] of statusesOf(header)) {
     entries.push(el("li", { title: `${status}: ${meaning}` }, el("span", { class: "dv-legend-mark", "data-status": status }, MARKS[status]), " ", el("b", {}, FATES[status]), words(`(${status}): ${meaning}`)));

@@ -69,12 +69,12 @@ function lastWords(text, longest) {
 // Of a living tree's tokens that were not checked, those that live on and the likeliest others are drawn.
 const DRAWN_REST = 8;
 
-function drawnRest({ checked, rest = [] }) {
+function drawnRest({ checked, rest = [] }, most) {
   let others = 0;
   const lives = new Set();
   rest.forEach((node, order) => {
     const hangs = node.parent < checked.length || lives.has(node.parent);
-    if (hangs && (node.status === "pending" || others < DRAWN_REST)) lives.add(checked.length + order);
+    if (hangs && (node.status === "pending" || others < most)) lives.add(checked.length + order);
     if (node.status !== "pending") others += 1;
   });
   return lives;
@@ -92,10 +92,10 @@ function itemsOf(nodes, drawn, places, { start, column, nameOf }) {
   return own.filter(Boolean);
 }
 
-function checkedItems(iteration, start) {
+function checkedItems(iteration, start, most) {
   const { checked } = iteration;
   const nodes = checked.concat(iteration.rest ?? []);
-  const shown = drawnRest(iteration);
+  const shown = drawnRest(iteration, most);
   const isDrawn = (index) => index < checked.length || shown.has(index);
   const drawn = indicesOf(nodes, (node) => !isWindow(node)).filter(isDrawn);
   const looking = indicesOf(nodes, isWindow);
@@ -118,10 +118,10 @@ function draftedItems(nodes, start, column, taken) {
 
 export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
 
-// longest: of the text before it that many characters.
-export function treeItems(iteration, tail, longest = 20) {
+// longest: of the text before it that many characters; most: of what was not checked and does not live on, so many.
+export function treeItems(iteration, tail, longest = 20, most = DRAWN_REST) {
   const start = { list: "text", label: lastWords(tail, longest), column: 0, row: 0 };
-  const checked = checkedItems(iteration, start);
+  const checked = checkedItems(iteration, start, most);
   const split = 2 + checked.depth;
   const anchor = checked.items.findLast((item) => item.row === 0) ?? start;
   const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);

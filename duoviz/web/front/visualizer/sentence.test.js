@@ -55,7 +55,7 @@ test("guesses one after another", () => assertSaid([
 test("guesses in branches, and sequences that were drafted meanwhile", () => assertSaid([
   [[a, nodeOf(" b", { parent: 0 }), begun("x"), own], [], {},
     `✓ 2 guesses right, in one of 2 branches: "a b". The large model added "own".`],
-  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 first guesses was right: "a". The large model wrote "own" instead.`],
+  [[a, wrong("x"), begun("y"), own], [], {}, `✓ One of 3 first guesses was right: "a". The large model wrote "own" next.`],
   [[wrong("x"), wrong("y"), own], [], {}, `✗ None of 2 first guesses was right. The large model wrote "own".`],
   [[], [a], { outcome: "hit" }, `✓ The guess was right: "a".`],
   [[], [begun("x"), a], { outcome: "hit" }, `✓ One of 2 sequences began right: "a".`],
@@ -63,7 +63,7 @@ test("guesses in branches, and sequences that were drafted meanwhile", () => ass
   [[a], [b, begun("x")], { outcome: "hit" }, `✓ Both guesses right: "a b".`],
   [[a], [wrong("x"), own], { outcome: "miss" }, `✓ First of 2 guesses right: "a". The large model wrote "own" instead of "x".`],
   [[a], [wrong("x"), wrong("y"), own], { outcome: "miss" },
-    `✓ First of 2 guesses right: "a". The large model wrote "own" instead.`],
+    `✓ First of 2 guesses right: "a". The large model wrote "own" next.`],
   [[wrong("a"), own], [begun("x")], { outcome: "rejection" }, `✗ The guess "a" was wrong. The large model wrote "own".`],
 ]));
 
@@ -71,7 +71,7 @@ test("the end of the answer is not part of the text, and a token after it is not
   [[...chain(a, nodeOf("<|im_end|>")), own], [], { committed: ["a", ""] }, `✓ Both guesses right: "a".`],
   [chain(nodeOf("</s>")), [], { committed: [""] }, "✓ The guess was right: the end of the answer."],
   [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The large model wrote "own".`],
-  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right, 1 written: "a".`],
+  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right, the answer ends after 1: "a".`],
   [[nodeOf("{end}"), own], [], { committed: [tokenOf("{end}", "draft")] }, `✓ The guess was right: "{end}".`],
 ]));
 

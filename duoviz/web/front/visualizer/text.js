@@ -1,6 +1,6 @@
 // The text, each token marked with its source.
 
-import { el, section, watchSize, zoomOf } from "./dom.js";
+import { el, section, tellEnds, watchSize, zoomOf } from "./dom.js";
 import { apart, count, fixed, known } from "./words.js";
 import { originOf } from "./methods.js";
 import { nodesOf } from "./sentence.js";
@@ -88,15 +88,11 @@ export function createText({ state, choose }) {
   const settle = () => {
     if (isScrolled) return;
     if (flow.of(outlined).length) scrollInto(box, flow.of(outlined).at(-1));
-    tellMore();
+    tellEnds(box);
     isScrolled = true;
   };
   watchSize(box, () => { isScrolled = false; settle(); });
-  const tellMore = () => {
-    box.toggleAttribute("data-above", box.scrollTop > 1);
-    box.toggleAttribute("data-below", box.scrollTop + box.clientHeight < box.scrollHeight - 1);
-  };
-  box.addEventListener("scroll", tellMore);
+  box.addEventListener("scroll", () => tellEnds(box));
   box.addEventListener("click", (event) => {
     const token = event.target.closest(".dv-token");
     if (token) choose(Number(token.dataset.iteration));

@@ -90,15 +90,16 @@ function timelineLane(lane, about) {
   return { label, nodes: [idle, ...barsInView(lane, about).flatMap((bar) => barNodes(lane, bar, toX))] };
 }
 
-// In the lanes alone: the names between them are read.
+// A line in the lanes alone, which it leaves by so much: the names between them are read.
+const inLanes = (state, x, by) => lanesOf(state).map((lane) => `M${x.toFixed(2)} ${LANES[lane] - by}v${LANE_HEIGHT + 2 * by}`).join("");
+
 function syncLines(state, [from, to], toX) {
   const lines = [];
   let last = -Infinity;
   for (let position = from; position < to; position++) {
     const x = toX(state.iterations[position].sync);
     if (x - last < MIN_SYNC_PX) continue;
-    const d = lanesOf(state).map((lane) => `M${x.toFixed(2)} ${LANES[lane] - 1}v${LANE_HEIGHT + 2}`).join("");
-    lines.push(svg("path", { class: "dv-sync", d, "data-iteration": position }));
+    lines.push(svg("path", { class: "dv-sync", d: inLanes(state, x, 1), "data-iteration": position }));
     last = x;
   }
   return lines;
@@ -149,7 +150,7 @@ function placeBand(band, state, toX) {
 function placePlayhead(playhead, future, state, toX) {
   const x = toX(state.clock);
   const visibility = state.moment !== null && x >= 0 && x <= toX.width ? "visible" : "hidden";
-  setAttributes(playhead, { x1: x, x2: x, visibility });
+  setAttributes(playhead, { d: inLanes(state, x, 3), visibility });
   const height = bottomOf(state) - LANES.target;
   setAttributes(future, { x, y: LANES.target, width: Math.max(0, toX.width - x), height, visibility });
 }
@@ -276,7 +277,7 @@ export function createTimeline({ state, choose, redraw, hover }) {
   const hatch = createHatch();
   const drawing = svg("svg", { class: "dv-timeline-drawing", tabindex: "0", role: "img", "aria-label": "Timeline: W and S zoom, A and D move" });
   const [band, layer, labels] = [svg("rect", { class: "dv-band" }), svg("g"), svg("g")];
-  const [playhead, future] = [svg("line", { class: "dv-playhead", y1: 10, y2: "100%" }), svg("rect", { class: "dv-future" })];
+  const [playhead, future] = [svg("path", { class: "dv-playhead" }), svg("rect", { class: "dv-future" })];
   drawing.append(hatch.node, band, layer, future, labels, playhead);
   const view = createView(state);
   const [shares, patterns] = [createShares(state, view), createKey(state)];

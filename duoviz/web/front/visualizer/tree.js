@@ -1,7 +1,7 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
 import { createCandidates } from "./candidates.js";
-import { el, isPresented, section, setAttributes, setText, svg, watchSize, zoomOf } from "./dom.js";
+import { el, isPresented, section, setAttributes, setText, svg, tellEnds, watchSize, zoomOf } from "./dom.js";
 import { onKeys } from "./keys.js";
 import { CAPTION_SIGN, COLUMN_GAP, countLabel, edgeLine, MEANWHILE, placeItems, treeItems } from "./layout.js";
 import { createLooks } from "./looks.js";
@@ -108,7 +108,7 @@ export function nodeGroup(item, header) {
 
 // Over the first column of each kind, on each line.
 function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
-  const alone = parallel ? "checked" : "the large model's own token";
+  const alone = parallel ? "in this check" : "the large model's own token";
   const begins = [[0, "verified text"]];
   if (iteration.checked.length) begins.push([1, (proposalsOf(iteration).length && proposedCaption) || alone]);
   if (iteration.drafted.length) begins.push([split, MEANWHILE]);
@@ -188,12 +188,19 @@ function createForest({ state, redraw }) {
   let drawn = null, drawnIn = "", size = { width: 0, height: 0 }, scroll = null, start = null, way = null, hasLeft = false;
   let [least, leastIn] = [Infinity, ""];
   watchSize(box, (width, height) => { size = { width, height }; redraw(); });
-  const tellMore = () => box.toggleAttribute("data-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+  const tellMore = () => {
+    box.toggleAttribute("data-more", box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+    tellEnds(box);
+  };
   box.addEventListener("scroll", tellMore);
   // Beside a lesson's text and presented, the tree is to be seen whole.
   const isWholeHere = () => isPresented() || (innerWidth > 900 && box.closest(".dl") !== null);
   const drawTree = (iteration) => {
-    const tree = treeItems(iteration, textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL);
+    const [before, longest] = [textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL];
+    const full = treeItems(iteration, before, longest);
+    // Where not all of it has room, what is neither checked nor lives on is left out.
+    const hasRoom = isWholeHere() || LEAST_SCALE * (full.rows + 1) * ROWS <= size.height;
+    const tree = hasRoom ? full : treeItems(iteration, before, longest, 0);
     for (const item of tree.items.filter(({ node }) => node)) {
       item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
     }
