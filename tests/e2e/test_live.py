@@ -75,7 +75,7 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     page.locator("#prompt textarea").press("Enter")
     expect(page.locator(".dv-message")).to_contain_text("enter a whole number")
     # Also where the settings lie over it, until it is right.
-    expect(page.locator("#max-new-tokens .wrong-field")).to_contain_text("enter a whole number")
+    expect(page.locator("#settings .wrong-field")).to_contain_text("enter a whole number")
     expect(page.locator(".dv-method")).to_have_text("DuoTree")
     assert page.locator(".dv-text-box").inner_text() == text
     is_at(page.locator("#visualizer .dv"), method="duodecoding")

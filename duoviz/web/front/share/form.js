@@ -16,13 +16,15 @@ export function swapFocus(root, ids, isOn, change = () => {}) {
 
 const NAMED = /\(([a-z_]+)\): /;
 
-// What is wrong with a setting stands at its field, too: the settings lie over the message, which has its name.
+// What is wrong with a setting stands over its field, too: the settings lie over the message, which has its name.
 export function tellAtFields(message, tab) {
   new MutationObserver(() => {
     tab.querySelector(".wrong-field")?.remove();
+    tab.querySelector("[data-wrong]")?.removeAttribute("data-wrong");
     const [, name] = (message.dataset.kind === "error" && NAMED.exec(message.textContent)) || [];
     const field = name && tab.querySelector(`[id$="${name.replaceAll("_", "-")}"]`);
-    field?.append(el("p", { class: "wrong-field" }, message.textContent));
+    field?.closest(".form").before(el("p", { class: "wrong-field" }, message.textContent));
+    field?.setAttribute("data-wrong", "");
   }).observe(message, { childList: true, characterData: true, subtree: true, attributeFilter: ["data-kind"] });
 }
 
