@@ -18,14 +18,15 @@ QUESTION_FIELDS = {
     "number": ("answer", "within", "right", "low", "high"),
 }
 REASONS = ("right", "wrong", "low", "high")
-QUESTION = "### Question: "
+QUESTION, SOLUTION = "### Question: ", "### Solution"
 # An answer to choose, and why it is right or wrong in the indented lines under it.
 OPTION = re.compile(r"^- (?:\[([ x])\] )?(.+)((?:\n  .+)*)", re.MULTILINE)
 
 
 def read_page(part: str, facts: Facts, terms: list[Term]) -> dict:
     """A page's data. part: the page as written; facts: of any iteration of the lesson's run. Raises Mistake."""
-    told, _, asked = part.partition(f"\n{QUESTION}")
+    posed, _, solved = part.partition(f"\n{SOLUTION}\n")
+    told, _, asked = posed.partition(f"\n{QUESTION}")
     title, lines, text = headed(told)
     fields = fields_in(lines, PAGE_FIELDS)
     until, figure = fields.get("until", "verdict"), fields.get("figure")
@@ -45,6 +46,7 @@ def read_page(part: str, facts: Facts, terms: list[Term]) -> dict:
         "figure": drawn,
         "text": markdown.render(text, page),
         "question": question(asked, iterations, page) if asked else None,
+        "solution": markdown.render(solved, page) if solved else None,
     }  # fmt: skip
 
 

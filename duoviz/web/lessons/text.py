@@ -1,5 +1,6 @@
 """A lesson's text: its file in parts, Markdown as HTML with its figures, links and terms."""
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -116,6 +117,7 @@ FORMS = {write.__name__: write for write in (seconds, over, percent, fixed, coun
 
 expressions = Environment(undefined=StrictUndefined)
 expressions.filters |= FORMS
+expressions.globals["log"] = math.log
 compiled = cache(partial(expressions.compile_expression, undefined_to_none=False))
 
 
@@ -125,7 +127,7 @@ def value_of(expression: str, names: Mapping[str, Any]) -> Any:
         value = compiled(expression)(names)
         # What is not defined raises its error when it is used.
         bool(value)
-    except (TemplateError, TypeError, ArithmeticError, KeyError, Mistake) as error:
+    except (TemplateError, TypeError, ValueError, ArithmeticError, KeyError, Mistake) as error:
         raise Mistake(f'"{expression}" cannot be computed: {error}; see README.md') from None
     return value
 

@@ -48,7 +48,7 @@ def test_a_lesson_as_data(tmp_path):
     assert first == {
         "title": "First page", "trace": "duodecoding", "at": 3, "until": "verdict",
         "parts": [".dv-tree", ".dv-legend"], "marks": ['.dv-node[data-status="rejected"]'], "figure": None,
-        "question": None,
+        "question": None, "solution": None,
     }  # fmt: skip
     assert words(text) == "The draft proposed “and”." and terms(text) == [("draft", "draft")]
     assert '<span class="dl-value">“and”</span>.</p>' in text
@@ -111,6 +111,14 @@ def test_the_figure_of_speeds_says_why_and_one_of_the_target_s_costs_is_silent_a
     # 84 ms for four forwards of 2, 1, 3 and 2 tokens.
     assert (duo["title"], duo["rows"], duo["iteration"]) == ("DuoDecoding", 2, pytest.approx(0.021))
     assert set(page(tmp_path, "figure: target costs\n\nx\n")["figure"]) == {"kind", "target", "target_device"}
+
+
+def test_a_solution_is_apart_from_the_text_and_the_question(tmp_path):
+    asked = "### Question: step\nanswer: hit\nright: r\nwrong: w\n\nGo.\n"
+    for question in ("", asked):
+        found = page(tmp_path, f"\nText.\n\n{question}\n### Solution\n\n- {{log(1) | fixed(1)}}\n")
+        said = [words(html) for html in (found["text"], (found["question"] or {"text": ""})["text"], found["solution"])]
+        assert said == ["Text.", "Go." if question else "", "0.0"]
 
 
 # What is asked of a page that shows the first rejection, and the data of it.

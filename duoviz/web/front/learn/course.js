@@ -43,8 +43,9 @@ function liveBox(lesson, back) {
 function createPage(page, { stage, glossary, onAnswer }) {
   const figure = page.figure && FIGURES[page.figure.kind](page.figure);
   const question = page.question && createQuestion(page.question, { stage, figure, glossary }, onAnswer);
+  const solution = page.solution ? [el("details", { class: "dl-drawer dl-solution" }, el("summary", {}, "Solution"), ...glossary.blocks(page.solution))] : [];
   return {
-    words: [el("h3", { tabindex: "-1" }, page.title), ...glossary.blocks(page.text)], question: question ? [question.node] : [],
+    words: [el("h3", { tabindex: "-1" }, page.title), ...glossary.blocks(page.text), ...solution], question: question ? [question.node] : [],
     figure: figure ? [el("div", { class: "dl-figure", "data-figure": page.figure.kind }, figure.node)] : [],
     leave: question ? question.stop : () => {},
   };
