@@ -127,7 +127,7 @@ def game(visitor, url):
     for _ in range(3):
         visitor.press(part=".dg-option")
     visitor.press("Check")
-    visitor.reads(".dg-told", "in one forward pass")
+    visitor.reads(".dg-told", "in one pass")
     visitor.press("Next round")
     visitor.reads(".dg-where", "Round 2 of 8")
 

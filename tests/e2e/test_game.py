@@ -26,7 +26,7 @@ def play_round(page, number):
         page.keyboard.press("1")
     expect(page.get_by_role("button", name="Check", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".dg-told")).to_contain_text("in one forward pass")
+    expect(page.locator(".dg-told")).to_contain_text("in one pass")
     written = int(re.findall(r"(\d) tokens? in one", page.locator(".dg-told").inner_text())[0])
     expect(page.locator(".dg-slot[data-status=accepted]")).to_have_count(written - 1)
     expect(page.locator(".dg-ghost")).to_have_count(0)
@@ -52,7 +52,7 @@ def test_eight_rounds_by_keys_from_a_link_and_the_same_rounds_again(new_page, si
     expect(page.locator(".dg-end")).to_be_visible()
     mine = page.locator(".dg-figures td:nth-child(2)").all_inner_texts()
     assert abs(float(mine[1]) - sum(written) / ROUNDS) < 0.006
-    expect(page.locator(".dg-end")).to_contain_text(f"You would make the target {mine[2][:-1]} times as fast")
+    expect(page.locator(".dg-end")).to_contain_text(f"You would make the large model {mine[2][:-1]} times as fast")
     expect(page.locator(".dg-rounds tbody tr").first.locator("td")).to_have_text([str(each) for each in written])
     assert fits(page) and not violations(page, ".dg")
     press(page, "Copy link to these rounds")

@@ -8,7 +8,7 @@ import { tokenWords } from "./score.js";
 
 const MOVE = { duration: 350, easing: "ease-out" };
 const SOMETHING_ELSE = "Something else";
-const FOLLOWS = "These follow what the target wrote before them, whatever you chose.";
+const FOLLOWS = "These follow what the large model wrote before them, whatever you chose.";
 const ORDINALS = ["first", "second", "third"];
 
 // A guess goes to its place in the text, over whatever is between, as a copy: the text's box would cut it off.
@@ -105,14 +105,14 @@ export function createBoard(tokens, act) {
       asked.focus({ preventScroll: true });
     },
     wait(round, picks, sentence) {
-      draw(round.at, slotsOf(round, picks), "The target's turn", [sentence], "Check");
+      draw(round.at, slotsOf(round, picks), "The large model's turn", [sentence], "Check");
       goOn.focus({ preventScroll: true });
     },
     show(round, picks, { verdict, sentences, label }) {
       const { accepted } = verdict;
       for (let by = 0; by < accepted; by++) sources.set(round.at + by, "draft");
       sources.set(round.at + accepted, "target");
-      draw(round.at + verdict.tokens, slotsOf(round, picks, verdict), "Checked in one forward pass", sentences, label);
+      draw(round.at + verdict.tokens, slotsOf(round, picks, verdict), "Checked in one pass", sentences, label);
       const moving = [...slots.children].slice(0, accepted).concat(slots.querySelector("[data-status=correction]"));
       moving.forEach((slot, by) => travel(node, slot, text.querySelector(`[data-at="${round.at + by}"]`)));
       goOn.focus({ preventScroll: true });

@@ -21,8 +21,8 @@ const row = (name, ...cells) => (
 const headings = (...names) => el("thead", {}, el("tr", {}, el("td"), ...names.map((name) => el("th", { scope: "col" }, name))));
 
 function figureTable(both, sums, costs) {
-  return el("table", { class: "dg-figures" }, headings("You", "The draft"), el("tbody", {},
-    row("Acceptance, up to the first wrong guess", ...sums.map(shareWords)), row("Tokens per forward pass", ...sums.map(perForwardWords)),
+  return el("table", { class: "dg-figures" }, headings("You", "Small model"), el("tbody", {},
+    row("Acceptance, up to the first wrong guess", ...sums.map(shareWords)), row("Tokens per pass", ...sums.map(perForwardWords)),
     row("Times as fast as the large model alone", ...both.map((each) => speedWords(each, costs)))));
 }
 
@@ -30,7 +30,7 @@ function roundTable(verdicts, drafted) {
   const cells = (each) => each.map(({ tokens }) => String(tokens));
   return el("table", { class: "dg-rounds" }, el("caption", {}, "Tokens written in each round"),
     headings(...verdicts.map((verdict, index) => String(index + 1))),
-    el("tbody", {}, row("You", ...cells(verdicts)), row("The draft", ...cells(drafted))));
+    el("tbody", {}, row("You", ...cells(verdicts)), row("Small model", ...cells(drafted))));
 }
 
 // game: {trace, seed, verdicts, drafted, seconds}, `seconds` for one guess. tools: more buttons.
@@ -44,7 +44,7 @@ export function endNode({ trace: { header }, seed, verdicts, drafted, seconds },
   const { button, told } = copyTools("Copy link to these rounds", link, () => address, "Link copied. It opens the same rounds.");
   return el("div", { class: "dg-end" },
     el("h4", { class: "dg-asked", tabindex: "-1" },
-      `You: ${perForwardWords(mine)} tokens per forward pass. The draft: ${perForwardWords(draft)}.`),
+      `You: ${perForwardWords(mine)} tokens per pass. The small model: ${perForwardWords(draft)}.`),
     figureTable(both, [mine, draft], costs), ...said.map((sentence) => el("p", {}, sentence)),
     roundTable(verdicts, drafted),
     el("p", { class: "dl-note" }, costsWords(costs, header)), el("div", { class: "dg-tools" }, ...tools, button), link, told);

@@ -29,7 +29,7 @@ export function listenToKeys(root, { choose, goOn }) {
 
 const aboutWords = ({ header }) => (
   `The large model (target) answers "${visible(header.prompt)}" Guess its next ${PLACES} tokens (words or parts of words) `
-  + "in the place of the small one (draft): the options are its likeliest. ␣ is a space."
+  + "in the place of the small model (draft): the options are the small model's likeliest. ␣ is a space."
 );
 
 // left: what `left` gave of a game that is past on with.

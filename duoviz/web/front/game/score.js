@@ -54,17 +54,17 @@ export function tokenWords(text) {
 const ALL = ["", "your guess", "both guesses", "all 3 guesses"];
 
 function acceptedWords({ guesses, accepted }) {
-  if (!guesses) return "You made no guess. The target wrote";
-  if (accepted === guesses) return `The target accepted ${ALL[guesses]} and added`;
-  if (guesses === 1) return "The target rejected your guess and wrote";
-  return `The target accepted ${accepted || "none"} of ${guesses} guesses and wrote`;
+  if (!guesses) return "You made no guess. The large model wrote";
+  if (accepted === guesses) return `The large model accepted ${ALL[guesses]} and added`;
+  if (guesses === 1) return "The large model rejected your guess and wrote";
+  return `The large model accepted ${accepted || "none"} of ${guesses} guesses and wrote`;
 }
 
 export function waitWords(guesses, isStopped) {
-  if (!isStopped) return `One forward pass checks your ${guesses} guesses at once.`;
-  if (!guesses) return `"Something else" is no guess: the target writes one token by itself.`;
+  if (!isStopped) return `One pass checks your ${guesses} guesses at once.`;
+  if (!guesses) return `"Something else" is no guess: the large model writes one token by itself.`;
   const before = guesses === 1 ? "the one" : `the ${guesses}`;
-  return `"Something else" ends your guesses. One forward pass checks ${before} before it.`;
+  return `"Something else" ends your guesses. One pass checks ${before} before it.`;
 }
 
 function stopWords({ stop }, options) {
@@ -75,12 +75,12 @@ function stopWords({ stop }, options) {
 export function verdictWords(verdict, { places, next }) {
   const place = places[verdict.accepted];
   const own = quote((place?.target ?? next).name);
-  const gained = `${count(verdict.tokens, "token")} in one forward pass`;
+  const gained = `${count(verdict.tokens, "token")} in one pass`;
   return `${acceptedWords(verdict)} ${own}: ${gained}.${stopWords(verdict, place?.options.length)}`;
 }
 
 // Its guesses are not named: they may be right beyond what the visitor has seen.
-export const draftWords = ({ guesses, accepted }) => `Of the draft's own ${guesses} guesses, the target accepts ${accepted || "none"}.`;
+export const draftWords = ({ guesses, accepted }) => `Of the small model's own ${guesses} guesses, the large model accepts ${accepted || "none"}.`;
 
 const times = (ratio) => (ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en"));
 
@@ -94,7 +94,7 @@ export const speedWords = (verdicts, costs) => `${times(speedUp(verdicts, costs,
 export function stopsWords({ stops, rightStops }) {
   if (!stops) return "";
   return `You said "something else" ${count(stops, "time")} and were right ${count(rightStops, "time")}. `
-    + "It counts neither as accepted nor as rejected: the target writes that token itself.";
+    + "It counts neither as accepted nor as rejected: the large model writes that token itself.";
 }
 
 // costs: as in score.js; seconds: what one of the visitor's guesses took, on average.
@@ -104,15 +104,15 @@ export function paceWords(verdicts, drafted, costs, seconds) {
   const pace = real < 1 ? `the text would take ${times(1 / real)} times as long as with the large model alone`
     : `the text would come ${times(real)} times as fast as with the large model alone`;
   return [
-    `You would make the target ${mine} times as fast, if you guessed in ${duration(costs.step)} as the draft does. `
-    + `The draft makes it ${draft} times as fast.`,
+    `You would make the large model ${mine} times as fast, if you guessed in ${duration(costs.step)} as the small model `
+    + `does. The small model makes it ${draft} times as fast.`,
     `You took ${duration(seconds)} per guess. At that pace ${pace}.`,
   ];
 }
 
 export function costsWords({ forward, step }, { target, draft }) {
   const areApart = draft && draft.device !== target.device;
-  const where = areApart ? `target on ${target.device}, draft on ${draft.device}` : target.device;
-  return `Measured before the recorded run (${where}): a forward pass takes ${duration(forward(1))} with 1 token and `
-    + `${duration(forward(4))} with 4; a draft step takes ${duration(step)}.`;
+  const where = areApart ? `large model on ${target.device}, small model on ${draft.device}` : target.device;
+  return `Measured before the recorded run (${where}): a pass of the large model takes ${duration(forward(1))} with 1 `
+    + `token and ${duration(forward(4))} with 4; a guess of the small model takes ${duration(step)}.`;
 }

@@ -24,21 +24,21 @@ const judged = (...picks) => judge(ROUND, picks);
 test("guesses up to the first wrong one are accepted, the target adds a token, and something else ends the guesses", () => {
   const [right, among] = [`"Something else" was right: none of the 2 options.`, "It was among the options."];
   const cases = [
-    [[" of", " the", " sky"], [3, 3, 3, 4, null], `The target accepted all 3 guesses and added ".": 4 tokens in one forward pass.`],
-    [[" of", " the", " sun"], [3, 3, 2, 3, null], `The target accepted 2 of 3 guesses and wrote "sky": 3 tokens in one forward pass.`],
-    [[" in", " the", " sun"], [3, 1, 0, 1, null], `The target accepted none of 3 guesses and wrote "of": 1 token in one forward pass.`],
-    [[" of", " the", null], [2, 2, 2, 3, true], `The target accepted both guesses and added "sky": 3 tokens in one forward pass. ${right}`],
-    [[" of", null], [1, 1, 1, 2, false], `The target accepted your guess and added "the": 2 tokens in one forward pass. ${among}`],
+    [[" of", " the", " sky"], [3, 3, 3, 4, null], `The large model accepted all 3 guesses and added ".": 4 tokens in one pass.`],
+    [[" of", " the", " sun"], [3, 3, 2, 3, null], `The large model accepted 2 of 3 guesses and wrote "sky": 3 tokens in one pass.`],
+    [[" in", " the", " sun"], [3, 1, 0, 1, null], `The large model accepted none of 3 guesses and wrote "of": 1 token in one pass.`],
+    [[" of", " the", null], [2, 2, 2, 3, true], `The large model accepted both guesses and added "sky": 3 tokens in one pass. ${right}`],
+    [[" of", null], [1, 1, 1, 2, false], `The large model accepted your guess and added "the": 2 tokens in one pass. ${among}`],
     // It was not come to.
-    [[" in", null], [1, 1, 0, 1, null], `The target rejected your guess and wrote "of": 1 token in one forward pass.`],
-    [[null], [0, 0, 0, 1, false], `You made no guess. The target wrote "of": 1 token in one forward pass. ${among}`],
+    [[" in", null], [1, 1, 0, 1, null], `The large model rejected your guess and wrote "of": 1 token in one pass.`],
+    [[null], [0, 0, 0, 1, false], `You made no guess. The large model wrote "of": 1 token in one pass. ${among}`],
   ];
   for (const [picks, expected, words] of cases) {
     const { guesses, tested, accepted, tokens, stop } = judge(ROUND, picks);
     assert.deepEqual([guesses, tested, accepted, tokens, stop], expected);
     assert.equal(verdictWords(judge(ROUND, picks), ROUND), words);
   }
-  assert.equal(draftWords(judge(ROUND, draftPicks(ROUND))), "Of the draft's own 3 guesses, the target accepts 1.");
+  assert.equal(draftWords(judge(ROUND, draftPicks(ROUND))), "Of the small model's own 3 guesses, the large model accepts 1.");
 });
 
 test("all rounds together", () => {
@@ -62,13 +62,13 @@ test("how fast that is, on the recording's costs, straight between two measureme
   near(speedUp([judged(null)], costs, 5), 1);
   assert.equal(speedWords(all, costs), "2.5×");
   assert.deepEqual(paceWords(all, none, costs, 4), [
-    "You would make the target 2.5 times as fast, if you guessed in 2.0\u00a0ms as the draft does. "
-    + "The draft makes it 0.6 times as fast.",
+    "You would make the large model 2.5 times as fast, if you guessed in 2.0\u00a0ms as the small model does. "
+    + "The small model makes it 0.6 times as fast.",
     "You took 4.00\u00a0s per guess. At that pace the text would take 150 times as long as with the large model alone.",
   ]);
   assert.equal(costsWords(costs, { target: { device: "core 1" }, draft: { device: "core 0" } }),
-    "Measured before the recorded run (target on core 1, draft on core 0): a forward pass takes 20.0\u00a0ms with 1 token "
-    + "and 26.0\u00a0ms with 4; a draft step takes 2.0\u00a0ms.");
+    "Measured before the recorded run (large model on core 1, small model on core 0): a pass of the large model takes 20.0\u00a0ms with 1 token "
+    + "and 26.0\u00a0ms with 4; a guess of the small model takes 2.0\u00a0ms.");
 });
 
 const LESSON = { kind: "choice", default: "", choices: ["", "one"] };

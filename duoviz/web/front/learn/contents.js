@@ -66,7 +66,7 @@ export function createSummary(lessons, progress, open) {
   const said = done === lessons.length ? `All ${done} lessons are done: every page seen, every question answered.`
     : `${done} of ${lessons.length} lessons are done. A lesson is done when you have seen all its pages and answered its questions. The list shows what is left.`;
   const links = [
-    ["Guess yourself", "learn&draft=9", "Guess in the draft's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
+    ["Guess yourself", "learn&draft=9", "Guess in the small model's place, eight times."], ["Live", "live", "Watch a run of your own prompt."],
     ["Compare", "compare", "Race two methods on this machine."], ["Lab", "lab", "See when guessing pays, and the paper's tables measured again."]];
   const words = [
     el("h3", { tabindex: "-1" }, "The end of the course"), el("p", {}, said),
