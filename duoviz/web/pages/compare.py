@@ -38,8 +38,8 @@ RECORDED = ("duodecoding", "duotree")
 # So many that one disturbed round does not decide, and shows.
 ROUNDS = 3
 ABOUT = (
-    "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. *Race "
-    "on equal cores* also runs the large model alone (vanilla) on the cores that it has in DuoDecoding (all for the "
+    "Each method runs alone, so neither slows the other. Then both runs are replayed side by side on one clock. "
+    "*Equal cores* also runs the large model alone (vanilla) on the cores that it has in DuoDecoding (all for the "
     "prompt, then its share). That is nearly the paper's setting: on a processor DuoDecoding's target also gets the "
     "draft's core once the draft is done. *Larger model* runs the race twice: with the large model as it is, and in "
     "the next larger model's shape, which computes the same text at that model's cost."
@@ -58,7 +58,7 @@ def compare_page(hardware: Hardware) -> Page:
         }
         go = gr.Button("Race", variant="primary", size="md", elem_id="race", min_width=80)
         halt = gr.Button("Stop", size="md", elem_id="stop-race", min_width=80)
-        fair = gr.Button("Race on equal cores", size="md", elem_id="race-like-for-like", min_width=150)
+        fair = gr.Button("Equal cores", size="md", elem_id="race-like-for-like", min_width=120)
         larger = gr.Button("Larger model", size="md", elem_id="race-larger", min_width=130)
         with gr.Accordion("Race settings", open=False, elem_id="race-settings"):
             gr.Markdown(ABOUT)

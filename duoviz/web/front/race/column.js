@@ -41,7 +41,7 @@ export function coresWords(race) {
   const { name } = sidesOf(race)[at];
   const lends = headers[at].target.borrows ? " and lends it to the large one while that waits" : "";
   const equal = differ((header) => header?.target.device)
-    ? " “Race on equal cores” adds the large model alone on only the cores that DuoDecoding's has." : "";
+    ? " “Equal cores” adds the large model alone on only the cores that DuoDecoding's has." : "";
   return `Each run takes the cores that were the fastest for its method so far; ${name} keeps one for its small model${lends}.${equal}`;
 }
 

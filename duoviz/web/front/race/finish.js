@@ -26,7 +26,7 @@ function spreadWords(figures, name) {
 
 function roundsWords(runs) {
   if (Math.max(...runs) <= 1) return "One round";
-  return `${[...new Set(runs)].join(" and ")} rounds: all tokens over all seconds; beside it, the lowest to the highest round`;
+  return `${[...new Set(runs)].join(" and ")} rounds: all tokens over all seconds; beside it, the lowest to the highest round. Another race may fall outside this range.`;
 }
 
 // Of each side at the replay's time, and at the finish of all its rounds.
@@ -66,7 +66,7 @@ function baselineWords({ all, target }, isEqual) {
   const told = all ? [`φ is the speed-up over the fastest vanilla here, in the same precision: ${fixed(all.tps, 1)} tokens/s on ${all.device}.`]
     : ["The speed-up φ was not measured: vanilla did not run."];
   if (target || !isEqual) told.push(target ? `Vanilla on the cores of DuoDecoding's target: ${fixed(target.tps, 1)} tokens/s on ${target.device}.`
-    : "To compare with vanilla on the cores of DuoDecoding's target, press “Race on equal cores”: one more run.");
+    : "To compare with vanilla on the cores of DuoDecoding's target, press “Equal cores”: one more run.");
   return told.join(" ");
 }
 

@@ -246,7 +246,7 @@ test("sides on other cores say why, unless the visitor chose the cores", () => {
     second.state.header = headerOf({ target: { device }, draft: draft && { device: draft }, settings: { cores } });
     return coresWords(race);
   };
-  assert.match(words(both, null), /SpS keeps one for its small model\. “Race on equal cores” adds the large/);
+  assert.match(words(both, null), /SpS keeps one for its small model\. “Equal cores” adds the large/);
   assert.equal(words(both, both), words(both, null));
   // The large models have the same core, but one side has a second.
   assert.match(words(one, null), /SpS keeps one for its small model\.$/);
