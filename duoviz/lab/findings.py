@@ -52,7 +52,7 @@ def named(lane: str, found: Mapping[str, Value]) -> str:
     """A lane with its φ over vanilla."""
     if lane == VANILLA:
         return label_of(lane)
-    around = f" ± {noise:.2f}" if (noise := found[lane].spread) is not None else ""
+    around = f" ±\xa0{noise:.2f}" if (noise := found[lane].spread) is not None else ""
     return f"{label_of(lane)} (φ {found[lane].value:.2f}{around})"
 
 
@@ -68,11 +68,11 @@ def in_words(apart: Value, other: str) -> str:
     """A difference of speed as a reader sees it, after "is"."""
     if apart.spread is None:
         return f"not comparable with {other} yet (too few answers)"
-    much, noise = 100 * (apart.value - 1), f"± {100 * apart.spread:.0f} %"
-    signed = f"{much:+.0f} %".replace("-", "−")
+    much, noise = 100 * (apart.value - 1), f"±\xa0{100 * apart.spread:.0f}\xa0%"
+    signed = f"{much:+.0f}\xa0%".replace("-", "−")
     if apart.verdict == "tie":
         return f"within noise of {other} ({signed} {noise})"
-    return f"{abs(much):.0f} % {apart.verdict} than {other} ({noise})"
+    return f"{abs(much):.0f}\xa0% {apart.verdict} than {other} ({noise})"
 
 
 def in_percent(value: float, sign: str = "") -> str:

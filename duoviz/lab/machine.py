@@ -61,6 +61,19 @@ def in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+def part_in_words(held: dict, name: str) -> str:
+    """One part of an environment or a plan, for a table."""
+    value, draft, cores = held.get(name, ""), "draft in DuoDecoding", held.get("cores", {})
+    if name == "quick":
+        return "quick, with few questions" if value else "full"
+    if name == "source" and value == "own":
+        return "duoviz itself, of the paper's seven kinds"
+    # Where both sides share one core there is none to lend.
+    if name == "devices" and held.get("cpu") and draft in value and cores.get("target") != cores.get("draft"):
+        value = value | {draft: f"{value[draft]}, lent to the target once the draft is done, where that is faster"}
+    return in_words(value)
+
+
 def cost_models(environment: dict) -> dict[str, CostModel]:
     """The environment's cost models by TOGETHER, IN_TURN, and ON_TARGET where results have it."""
     return {

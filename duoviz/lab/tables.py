@@ -9,7 +9,7 @@ from duoviz.decoding.costs import CONTEXTS, CostModel
 from duoviz.decoding.settings import MAX_SEQUENCES
 from duoviz.lab import answers, machine, paper
 from duoviz.lab.answers import Value, by_lane, like_the_papers, rows_of, tasks_of
-from duoviz.lab.machine import IN_TURN, TOGETHER, in_words
+from duoviz.lab.machine import IN_TURN, TOGETHER, part_in_words
 from duoviz.lab.plan import (
     DUO,
     FOUR_TASKS,
@@ -38,7 +38,12 @@ PREDICTED = (
 )
 VERDICTS = ("equal", "tie", "defect", "not checked", "failed")
 # Of what results hold, where its name does not say enough.
-HEADINGS = {"cores": "Cores in DuoDecoding, by number", "threads": "Number of cores at work"}
+HEADINGS = {
+    "cores": "Cores in DuoDecoding, by number",
+    "threads": "Number of cores at work",
+    "quick": "Kind of run",
+    "source": "Questions from",
+}
 AVERAGE, PHI = "Average, tokens/s", "φ over vanilla"
 # Of the column with φ over vanilla on the target's cores.
 TARGETS_CORES = (
@@ -311,7 +316,7 @@ def environments(several: Sequence[Results]) -> Table:
         ("plan", ("quick", "questions", "repeats", "max_new_tokens", "tasks", "source")),
     ):
         for name in names:
-            values = [in_words(getattr(results, part).get(name)) for results in several]
+            values = [part_in_words(getattr(results, part), name) for results in several]
             lines.append((HEADINGS.get(name, name.replace("_", " ").capitalize()), values))
     passes = [machine.pass_in_words(machine.passes(results.rows)) for results in several]
     lines.append(("Vanilla's forward pass of one token", passes))

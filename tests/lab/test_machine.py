@@ -36,6 +36,16 @@ def test_a_draft_step_is_told_alone_and_beside_the_target():
     assert machine.about_steps([], ENVIRONMENT) == ""
 
 
+def test_the_environment_is_in_words_with_the_cores_that_are_lent():
+    environment = ENVIRONMENT | {"devices": {"draft in DuoDecoding": "CPU core 0"}}
+    for cpu, own, lent in ((True, [1], True), (True, [0], False), (False, [1], False)):
+        held = environment | {"cpu": cpu, "cores": {"target": own, "draft": [0]}}
+        told = machine.part_in_words(held, "devices")
+        assert told.startswith("draft in DuoDecoding: CPU core 0") and ("lent to the target" in told) == lent
+    told = dict(environments([results()]).lines)
+    assert (told["Kind of run"], told["Questions from"]) == (["full"], ["duoviz itself, of the paper's seven kinds"])
+
+
 def test_results_side_by_side_say_how_fast_each_machine_was():
     first, second, third = (results(*of_passes(each)) for each in (0.020, 0.030, 0.021))
     second.name = "second"

@@ -119,7 +119,7 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
     assert pays["faster"] == (verdict or ("DuoDecoding" if duo > sps else "SpS"))
     ways = speed_up(*(rows_of(results.rows, f"{DUOTREE}-{way}") for way in ("in-turn", "beside")))
     assert len(pays["ways"]) == bool(ways) and (
-        not ways or f"{100 * abs(ways.value - 1):.0f} %" in pays["ways"][0] and f"n = {ways.n}." in pays["ways"][0]
+        not ways or f"{100 * abs(ways.value - 1):.0f}\xa0%" in pays["ways"][0] and f"n = {ways.n}." in pays["ways"][0]
     )
     for view in views:
         # Of DuoTree's play the tests play little.

@@ -51,10 +51,10 @@ def test_a_difference_counts_only_beyond_two_standard_errors():
     # A question moves total tokens over total time by the difference of its time from the mean.
     assert sure.value == pytest.approx(80 / 72.4)
     assert sure.spread == pytest.approx(2 * sure.value * math.sqrt(8 / 7 * 8 * 0.05**2) / 72.4)
-    assert findings.in_words(sure, "it") == "10 % faster than it (± 0 %)"
+    assert findings.in_words(sure, "it") == "10\xa0% faster than it (±\xa00\xa0%)"
     pairs = [({"a": 1.04, "b": 0.9}, False), ({"a": 1.2, "b": 1.3}, False), ({"a": 1.2, "b": 1.3}, True)]
     assert [faster_of(phis, tie=tie) for phis, tie in pairs] == ["neither", "b", "no difference"]
-    assert findings.in_words(unsure, "it").startswith("within noise of it (−3 % ± ")
+    assert findings.in_words(unsure, "it").startswith("within noise of it (−3\xa0% ±\xa0")
     assert findings.in_words(speed_up(faster[:4], base), "it") == "not comparable with it yet (too few answers)"
 
 
@@ -173,7 +173,8 @@ def test_table_3_says_task_by_task_whether_the_measured_budget_is_the_best():
     said = findings.against_the_best(made, ONE_SEQUENCE, paper.TABLE_3, "the measured γ")
     assert said[0] == "The measured γ is at least within noise of the best on 1 of 2 tasks."
     assert any(
-        re.match(r"Translation: the measured γ is 17 % slower than DuoDecoding, k = 1, γ .. \(", each) for each in said
+        re.match(r"Translation: the measured γ is 17\xa0% slower than DuoDecoding, k = 1, γ .. \(", each)
+        for each in said
     )
     assert papers.lines[2] == ("γ", ["98.71", "131.15", "149.68", "89.06"]) and papers.papers
 
@@ -233,5 +234,5 @@ def test_duodecoding_as_published_is_compared_with_vanilla():
     lanes = {VANILLA: 10, "duodecoding-as-published": 12}
     rows = [row(lane, n, seconds=seconds + 0.01 * n) for lane, seconds in lanes.items() for n in range(8)]
     (said,) = findings.about_published(results(*rows))
-    assert said == "As published, without our changes, it is 17 % slower than vanilla (± 0 %)."
+    assert said == "As published, without our changes, it is 17\xa0% slower than vanilla (±\xa00\xa0%)."
     assert findings.about_published(results(*rows[:8])) == []

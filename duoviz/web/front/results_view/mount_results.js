@@ -1,7 +1,7 @@
 // What the Lab's tab shows of results: the map, Table 1 as bars, and the other parts to be opened.
 
 import { button, el } from "../visualizer/dom.js";
-import { fixed } from "../visualizer/words.js";
+import { fixed, known } from "../visualizer/words.js";
 import { createHardware, createMap } from "./map.js";
 
 const bar = (phi, longest, kind, label, colour) => {
@@ -34,13 +34,14 @@ function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
   const body = el("tbody");
   const choice = el("select", { class: "ll-select", "aria-label": "Task" }, ...tasks.map((task) => el("option", { value: task }, task)));
   const note = el("p", { class: "ll-note" });
+  const noise = lines.some(({ here }) => known(here[tasks[0]]?.noise)) ? " ± is two standard errors over the questions." : "";
   const draw = () => {
     const task = choice.value;
     const longest = longestBar({ papers, lines }, task);
     body.style.setProperty("--one", 1 / longest);
     body.replaceChildren(...lines.map((line) => lineNodes(line, task, papers, longest)));
     const found = task === tasks[0] ? fastest.map((sentence) => `${sentence} `).join("") : "";
-    note.textContent = `${found}φ is the speed-up over vanilla, the large model alone (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU. ${asked}`;
+    note.textContent = `${found}φ is the speed-up over vanilla, the large model alone (the upright line: ${fixed(base[task], 1)} tokens/s here). The paper's target ran on a GPU. ${asked}${noise}`;
   };
   if (tasks.includes(chosen.task)) choice.value = chosen.task;
   choice.addEventListener("change", () => {
