@@ -48,14 +48,19 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         )
         expect(first.locator(".dv-first-end")).to_have_text(
             re.compile(
-                r"^Over the Lab's \d+ prompts [\d.]+ ± [\d.]+ times, from .*\) to .*\); as published, .*, 0\.\d\d\. "
-                r"Here both models share one processor, so taking turns \(SpS\) is faster: .*\. .* the paper found it "
-                r"faster\. See the Lab$"
+                r"^Other prompts: .*\) to .*\) times, [\d.]+ ± [\d.]+ over the Lab's \d+\. "
+                r"Here both models share one processor, so taking turns \(SpS\) is faster: .*\. As published, .* 0\.\d\d\. "
+                r".* the paper found it faster\. See the Lab$"
             )
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
         knob.press("Home")
         expect(knob).to_have_attribute("aria-valuetext", "0 %, computed")
+        # What stands over the lanes is of what is drawn there.
+        rows = [first.locator(".dv-first-side").nth(place) for place in (0, 1)]
+        passes = [row.locator(".dv-bar[data-lane=target]").count() for row in rows]
+        said = [re.search(r"(\d+) passes", row.locator(".dv-lane-label").first.text_content()) for row in rows]
+        assert passes == [int(found[1]) for found in said] and passes[0] == passes[1] > 40
         expect(end).to_have_text(re.compile("^Computed: .* 0[.]"))
         assert first.locator('.dv-first-view .dv-token[data-source="draft"]').count() == 0
         knob.press("End")
