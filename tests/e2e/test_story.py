@@ -5,7 +5,17 @@ from contextlib import contextmanager
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import PATIENCE, copy, is_at, page_in, press, runs_until, settle, violations_in_both
+from tests.e2e.pages import (
+    PATIENCE,
+    copy,
+    is_at,
+    page_in,
+    press,
+    runs_until,
+    set_tokens,
+    settle,
+    violations_in_both,
+)  # fmt: skip
 
 
 @contextmanager
@@ -49,8 +59,8 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         expect(first.locator(".dv-first-end")).to_have_text(
             re.compile(
                 r"^Other prompts: .*\) to .*\) times, [\d.]+ ± [\d.]+ over the Lab's \d+\. "
-                r"Here both models share one processor, so taking turns \(SpS\) is faster: .*\. As published, .* 0\.\d\d\. "
-                r".* the paper found it faster\. See the Lab$"
+                r"Here both models share one processor, so taking turns \(SpS\) is faster: .*\. "
+                r"As published, .* 0\.\d\d\. .* the paper found it faster\. See the Lab$"
             )
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
@@ -85,6 +95,25 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
         is_at(page.locator("#visualizer .dv"), state="recording")
         beside.click()
         is_at(first, over="no")
+
+
+def test_after_an_own_run_it_stands_beside_the_large_models(browser, shipped):
+    with first_visit(browser, shipped, reduced_motion="reduce") as page:
+        press(page, "Look inside this run")
+        page.locator("#prompt textarea").fill("Who are you?")
+        set_tokens(page, 20)
+        page.locator("#generate").click()
+        expect(page.locator("[data-number=phi] + * small")).to_have_text("one run each")
+        expect(page.locator("[data-number=phi]")).to_have_text(re.compile(r"\d"))
+        press(page, "Side by side")
+        first = page.locator(".dv-first")
+        expect(first.locator(".dv-first-prompt")).to_have_text('answers "Who are you?"')
+        expect(first).to_contain_text("Your run, on ")
+        expect(first.locator(".dv-first-count")).to_have_text(2 * ["20 tokens"])
+        # Of what it would be with other guesses only the recorded one says something.
+        expect(first.locator("input")).to_have_count(0)
+        press(page, "Look inside this run")
+        is_at(page.locator("#visualizer .dv"), state="done")
 
 
 def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped):

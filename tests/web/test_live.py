@@ -107,6 +107,9 @@ def test_vanilla_runs_after_a_run_and_is_told_as_that_runs_own(hardware, monkeyp
     assert [json.loads(value)["seq"] for value in values] == list(range(len(values)))
     *_, last = told_of_alone(values)
     assert (last["metrics"]["tau"], last["metrics"]["new_tokens"]) == (1, 20)
+    # With what it wrote, step by step.
+    run = [event for event in events_in(values) if event["type"] == "alone"][-1]["run"]
+    assert run["header"]["method"] == "vanilla" and len(run["iterations"]) == 20 and run["end"] == last["end"]
     # Nothing compares vanilla with itself, and a lent GPU's minutes are the visitor's.
     assert told_of_alone(watch(visitor("ann"), **asked(method="vanilla"))) == []
     monkeypatch.setenv("SPACES_ZERO_GPU", "1")

@@ -167,4 +167,10 @@ test("after a run its message says that the large model runs alone, and then wha
   assert.deepEqual([state.isCompared, state.message], [true, `${ended} Now the large model writes it alone, to compare.`]);
   apply(state, { type: "alone", last: {}, note: "It was slower." });
   assert.deepEqual([state.isCompared, state.message], [false, `${ended} It was slower.`]);
+  // What it wrote is kept, but of a whole run and of a machine that was not busy.
+  const keptOf = (end) => {
+    apply(state, { type: "alone", last: { end }, run: THREE });
+    return state.alone;
+  };
+  assert.deepEqual([{ stopped: "length" }, { stopped: "stopped" }, { stopped: "eos", message: "It was busy." }].map(keptOf), [THREE, null, null]);
 });
