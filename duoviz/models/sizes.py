@@ -9,9 +9,7 @@ from duoviz.models.embedded import TARGET_LABEL
 
 DRAFT = ASSETS / "draft"
 OUR_DRAFT, TARGET = "duoviz draft", "SmolLM2-135M-Instruct"
-FEWER_BITS = (
-    "A target in int8 is faster without a draft than one in float32 with it (see the table by hardware in the Lab)."
-)
+FEWER_BITS = "A target in int8 is faster without a draft than one in float32 with it."
 # Of the target, which is fetched when it is first needed.
 PARAMETERS, LAYERS = 134_515_008, 30
 
