@@ -273,4 +273,4 @@ def about_drafting(results: Results) -> list[str]:
     accepted = answers.acceptance(rows_of(results.rows, DUO)).rate
     if accepted is None:
         return []
-    return [f"DuoDecoding had a correct guess at {in_percent(accepted)} of the checked positions."]
+    return [f"DuoDecoding had a correct guess at {in_percent(accepted)} of the tested positions."]

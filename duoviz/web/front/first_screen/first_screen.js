@@ -100,7 +100,8 @@ export function createFirstScreen({ told, alone, expected, averages, isRecorded,
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
-    setText(end, isOver && !isComputed ? wordsOf(told.header, averages) : "");
+    // What was measured elsewhere says nothing of the visitor's machine.
+    setText(end, isOver && !isComputed && isRecorded ? wordsOf(told.header, averages) : "");
     lab.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };

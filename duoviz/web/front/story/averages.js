@@ -11,7 +11,7 @@ export function wordsOf(header, averages) {
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
   const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
-  const mean = `Other prompts: ${low} to ${high} times, ${measuredWords(own)} over the Lab's ${own.n}.`;
+  const mean = `By kind of prompt: ${low} to ${high} times, ${measuredWords(own)} over the Lab's ${own.n}.`;
   const published = known(own.published) && `As published, without our changes, ${title} gives ${own.published.toFixed(2)}.`;
   const [here, there] = whyInTurn(header, own, inTurn);
   return [mean, here, published, there].filter(Boolean).join(" ");
@@ -24,7 +24,7 @@ function whyInTurn(header, own, inTurn) {
   const isOtherwise = own.paper.every((phi, at) => phi > inTurn.paper[at]);
   return [
     `Here both models share one processor, so taking turns (SpS) is faster: ${inTurn.phi.toFixed(2)}.`,
-    isOtherwise && `${title} is made for a large model on a GPU, where the paper found it faster.`,
+    isOtherwise && `${title} is made for a large model on a GPU, where the paper found it faster; none that large was measured here.`,
   ];
 }
 

@@ -7,7 +7,7 @@ const SEQUENCE = "A sequence: tokens that the small model (draft) proposes one a
 export const MEANINGS = {
   tps: ["tokens/s", "Tokens written per second, including the time to read the prompt."],
   tau: ["tokens per pass (τ)", "Tokens written per pass of the large model (target), its reading of the prompt included. Without guesses: 1. A right guess need not save a pass: DuoDecoding's large model was computing some of these tokens at the same time."],
-  acceptance: ["acceptance", "How often a checked position had a correct guess. In DuoDecoding a right first token alone saves no pass: the target computed it in that pass. What was drafted after it does."],
+  acceptance: ["acceptance", "How often a tested position (all guesses before it were right) had a correct guess. In DuoDecoding a right first token alone saves no pass: the target computed it in that pass. What was drafted after it does."],
   overlap: ["both working at once", "Share of the time in which draft and target both compute."],
   ttft: ["to the first token", "Time from the start of the run to the first token."],
   phi: ["× as fast as alone (φ)", "Speed-up over the large model alone (vanilla), with the same prompt and settings: the fastest of this visit, or for a recording the one recorded with it."],

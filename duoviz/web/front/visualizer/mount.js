@@ -26,7 +26,7 @@ function writeAttributes(root, state, { isOn, isWaiting }) {
   Object.assign(root.dataset, {
     shown: state.shown, state: state.recorded ? "recording" : state.phase, playing: state.playing ? "yes" : "no",
     moment: state.moment ?? "", beat: beatOf(state), live: isOn ? "yes" : "no", waiting: isWaiting ? "yes" : "no",
-    file: state.file === null ? "no" : "yes",
+    file: state.file === null ? "no" : "yes", alone: state.alone ? "yes" : "no",
     method: state.header?.method ?? "", draft: tellsCandidates(state) ? "yes" : "none",
   });
 }

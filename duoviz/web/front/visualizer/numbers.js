@@ -3,6 +3,7 @@
 import { button, el, section, setText } from "./dom.js";
 import { explained, MEANINGS } from "./meanings.js";
 import { aboutOf } from "./methods.js";
+import { coresOf } from "./origin.js";
 import { isLive, isTimed, runningNumbers, spanOf } from "./state.js";
 import { duration, fixed, known, measuredWords, percent } from "./words.js";
 
@@ -129,7 +130,8 @@ export function createNumbers({ state }) {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
       run.draw(numbers, state.header, state.isCompared ? "phi" : null);
-      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "one run each");
+      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}`
+        : `one run each${state.alone ? `, alone on ${coresOf(state.alone.header.target)}` : ""}`);
       // A race has its own vanilla.
       vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || state.isCompared || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);

@@ -178,7 +178,8 @@ export function sentence(iteration) {
   if (!checked.total) return `The large model ${iteration.index ? "" : "read the prompt and "}${wrote("wrote")}.`;
   const written = accepted.filter((node) => chosen.indexOf(node) < iteration.committed.length);
   const text = written.map((node) => node.text).filter((part, at) => !at || !endsAnswer(part)).join("");
-  const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${written.length < accepted.length ? `, the answer ends after ${written.length}:` : ":"} ${quote(text, LONGEST_TEXT)}` : "");
+  const link = written.length < accepted.length ? "; the answer ends after" : ":";
+  const outcome = outcomeWords(accepted, checked, rejected[0]) + (written.length ? `${link} ${quote(text, LONGEST_TEXT)}` : "");
   if (!own) return `${outcome}.`;
   if (!rejected.length) return `${outcome}. The large model ${wrote("added")}.`;
   const isNamed = rejected.length === 1 && checked.ways === 1 && checked.total > 1;

@@ -71,7 +71,7 @@ test("the end of the answer is not part of the text, and a token after it is not
   [[...chain(a, nodeOf("<|im_end|>")), own], [], { committed: ["a", ""] }, `✓ Both guesses right: "a".`],
   [chain(nodeOf("</s>")), [], { committed: [""] }, "✓ The guess was right: the end of the answer."],
   [[wrong("</s>"), own], [], { outcome: "rejection" }, `✗ The guessed end of the answer was wrong. The large model wrote "own".`],
-  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right, the answer ends after 1: "a".`],
+  [chain(a, nodeOf("b")), [], { committed: ["a"] }, `✓ Both guesses right; the answer ends after "a".`],
   [[nodeOf("{end}"), own], [], { committed: [tokenOf("{end}", "draft")] }, `✓ The guess was right: "{end}".`],
 ]));
 
