@@ -103,7 +103,7 @@ def test_after_an_own_run_it_stands_beside_the_large_models(browser, shipped):
         page.locator("#prompt textarea").fill("Who are you?")
         set_tokens(page, 20)
         page.locator("#generate").click()
-        expect(page.locator("[data-number=phi] + * small")).to_have_text(re.compile("^one run each, alone on CPU core"))
+        expect(page.locator("[data-number=phi] + * small")).to_have_text("one run each")
         expect(page.locator("[data-number=phi]")).to_have_text(re.compile(r"\d"))
         press(page, "Side by side")
         first = page.locator(".dv-first")

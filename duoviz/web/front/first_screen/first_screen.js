@@ -66,7 +66,7 @@ function ending(alone, both, isComputed) {
 
 // What the last iteration until then did.
 function happened({ iterations, wall }, clock, isComputed) {
-  if (isComputed) return "Computed from the recorded times, with the method's formula.";
+  if (isComputed) return "Computed from the recorded times and draft steps. (The Lab's map drafts only what pays.)";
   const at = iterations.findLastIndex(({ sync }) => sync <= Math.min(clock, wall));
   return at < 0 ? "The large model reads the prompt." : sentence(iterations[at]);
 }

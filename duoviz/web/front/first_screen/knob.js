@@ -22,7 +22,7 @@ export function createKnob(rates, { recorded, pays, onChange }) {
   say();
   const track = el("div", { class: "dv-first-track" }, input);
   if (pays !== null) {
-    const words = `below ${percent(pays)} this run gains less than 5 % (computed, drafting as recorded)`;
+    const words = `below ${percent(pays)} this run gains less than 5 % (computed)`;
     track.append(el("span", { "class": "dv-first-mark", "aria-hidden": "true" }, "▲"), el("span", { class: "dv-first-pays" }, words));
     const after = rates.findIndex((rate) => rate >= pays);
     const at = after - (rates[after] - pays) / (rates[after] - rates[after - 1] || 1);

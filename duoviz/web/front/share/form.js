@@ -23,7 +23,7 @@ export function tellAtFields(message, tab) {
     tab.querySelector("[data-wrong]")?.removeAttribute("data-wrong");
     const [, name] = (message.dataset.kind === "error" && NAMED.exec(message.textContent)) || [];
     const field = name && tab.querySelector(`[id$="${name.replaceAll("_", "-")}"]`);
-    field?.closest(".form").before(el("p", { class: "wrong-field" }, message.textContent));
+    (field?.closest(".row") ?? field)?.before(el("p", { class: "wrong-field" }, message.textContent));
     field?.setAttribute("data-wrong", "");
   }).observe(message, { childList: true, characterData: true, subtree: true, attributeFilter: ["data-kind"] });
 }

@@ -1,7 +1,7 @@
 // Puts the parts together: `mount(root, feed)` draws whatever events the feed gives.
 
 import { addToRun, applyEvent, emptyRun, emptyState, isLive, tellsCandidates } from "./state.js";
-import { createNumbers, keepAlone, keepSpeed } from "./numbers.js";
+import { createNumbers, keepSpeed } from "./numbers.js";
 import { createText } from "./text.js";
 import { createTree } from "./tree.js";
 import { createTimeline } from "./timeline.js";
@@ -31,9 +31,9 @@ function writeAttributes(root, state, { isOn, isWaiting }) {
   });
 }
 
-function noteOn(run, { type, last }) {
-  if (type === "end") return keepSpeed(run);
-  return type === "alone" && last ? keepAlone(run, last) : "";
+function noteOn(own, { type, last, run }) {
+  if (type === "end") return keepSpeed(own);
+  return type === "alone" && last ? keepSpeed({ ...run, metrics: last.metrics }) : "";
 }
 
 function createSource(feed, show) {

@@ -30,12 +30,8 @@ export function keepSpeed({ header, end, metrics }) {
   }
   const { tps } = metrics;
   speeds.set(key, { ...before, ...(isVanilla ? { vanilla: tps } : { other: { title: aboutOf(header).title, tps } }) });
-  return isVanilla && before.other ? `${before.other.title} was ${fixed(before.other.tps / tps, 2)} times as fast as the large model alone.` : "";
-}
-
-// The same of vanilla's run that came after a run, on the same prompt and settings.
-export function keepAlone({ header }, { end, metrics }) {
-  return keepSpeed({ header: { ...header, method: "vanilla", settings: { ...header.settings, cores: "auto" } }, end, metrics });
+  if (!isVanilla || !before.other) return "";
+  return `${before.other.title} was ${fixed(before.other.tps / tps, 2)} times as fast as the large model alone on ${coresOf(header.target)}.`;
 }
 
 const isComparable = (state) => Boolean(state.header) && state.header.method !== "vanilla" && state.file === null && !isLive(state) && !isDisturbed(state);
@@ -130,8 +126,7 @@ export function createNumbers({ state }) {
       setText(run.heading, isLive(state) ? "The run so far" : "Whole run");
       const numbers = runNumbers(state);
       run.draw(numbers, state.header, state.isCompared ? "phi" : null);
-      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}`
-        : `one run each${state.alone ? `, alone on ${coresOf(state.alone.header.target)}` : ""}`);
+      setText(mean, state.isCompared ? "is being measured" : state.average ? `one run; the Lab's mean: ${measuredWords(state.average)}` : "one run each");
       // A race has its own vanilla.
       vanilla.hidden = vanilla.closest(".dv-insides") !== null || known(numbers.phi) || state.isCompared || !isComparable(state) || state.recorded || !runner();
       iteration.draw(iterationNumbers(state), state.header);
