@@ -54,7 +54,8 @@ function createReach(box) {
 // A tree that is wider than its box is drawn smaller, down to the least size, and from then on all of its run; one that
 // is wider still goes on in further lines, or in a narrow box to the right, and one that is higher is scrolled.
 const BEATS = ["guess", "check", "verdict"];
-const [ROWS, HALF, KEY_SCROLL] = [26, 13, 80];
+// A row's height, and where there is little room.
+const [ROWS, CLOSE, HALF, KEY_SCROLL] = [26, 24, 13, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
@@ -156,9 +157,10 @@ function fitTree(tree, iteration, header, { box, most, least, isWhole }) {
   let scale = Math.max(Math.min(least, most), fit);
   const heightAt = (now) => now * folded(box.width / now - COLUMN_GAP / 2).height;
   while (isWhole && scale > least && heightAt(scale) > box.height) scale *= 0.98;
+  if (!isWhole && heightAt(scale) > box.height) scale = Math.min(scale, least);
   const isHigh = scale * (tree.rows + 1) * ROWS > box.height;
   const room = tree.windowRow === null && box.width > NARROW && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
-  const places = folded(room);
+  const places = isHigh ? placeItems(tree, room, CLOSE) : folded(room);
   const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
   const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
   const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
