@@ -148,6 +148,33 @@ def test_on_a_phone_a_run_has_the_screen_and_the_form_unfolds_when_it_is_pressed
     expect(page.locator("#settings")).to_be_visible()
 
 
+WAITING = '#visualizer .dv-node[data-list="rest"]:is([data-status="discarded"], [data-status="unchecked"])'
+
+
+def test_of_a_tree_that_is_too_high_what_waits_is_left_out_where_the_page_is_wide(new_page, shipped):
+    page = new_page(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    open_live(page, f"{shipped}#method=duotree")
+    is_at(page.locator("#visualizer .dv"), method="duotree")
+    box, waits = page.locator("#visualizer .dv-tree-box"), []
+    for iteration in range(4, 12):
+        move_to(page, iteration)
+        settle(page)
+        waits.append(page.locator(WAITING).count())
+        # What begins above or ends below shows it there.
+        above, below = box.evaluate("(box) => [box.scrollTop, box.scrollHeight - box.clientHeight - box.scrollTop]")
+        assert box.evaluate("(box) => ['data-above', 'data-below'].map((end) => box.hasAttribute(end))") == [
+            above > 1,
+            below > 1,
+        ]
+        assert waits[-1] == 0 or above == below == 0
+    assert min(waits) == 0
+    # A phone's box is as high as its tree.
+    page.set_viewport_size({"width": 390, "height": 844})
+    move_to(page, 3 + waits.index(0))
+    move_to(page, 4 + waits.index(0))
+    expect(page.locator(WAITING).first).to_be_attached()
+
+
 SMALL = """() => [...document.querySelectorAll("#tab-live *")].filter((node) => {
   const words = [...node.childNodes].some((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
   const scale = node.getScreenCTM?.().a ?? 1;

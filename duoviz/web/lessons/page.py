@@ -26,6 +26,8 @@ OPTION = re.compile(r"^- (?:\[([ x])\] )?(.+)((?:\n  .+)*)", re.MULTILINE)
 def read_page(part: str, facts: Facts, terms: list[Term]) -> dict:
     """A page's data. part: the page as written; facts: of any iteration of the lesson's run. Raises Mistake."""
     posed, _, solved = part.partition(f"\n{SOLUTION}\n")
+    if QUESTION in solved:
+        raise Mistake("a solution comes after the page's question")
     told, _, asked = posed.partition(f"\n{QUESTION}")
     title, lines, text = headed(told)
     fields = fields_in(lines, PAGE_FIELDS)

@@ -78,7 +78,7 @@ function titleOf({ header }) {
   return `${title}: with ${draft ? "a small model guessing ahead" : `guesses ${proposers[0]?.origin}`}`;
 }
 
-// told, alone: recorded runs of one prompt; averages: see `wordsOf`; expected: {recorded, rates,
+// told, alone: runs of one prompt; averages: see `wordsOf`; expected: {recorded, rates,
 // tokens} of the first one, null where theory says nothing of it; isRecorded: whether they are not the visitor's own;
 // tell: opens the story; look: shows the stage. Null where the runs did not write the same.
 export function createFirstScreen({ told, alone, expected, averages, isRecorded, tell, look }) {
@@ -142,7 +142,7 @@ export function createFirstScreen({ told, alone, expected, averages, isRecorded,
   const where = `${isRecorded ? "Recorded" : "Your run,"} on ${machineOf(device)} in ${precision}${slower > 1 ? `, shown ${slower} times slower` : ""}.`;
   const node = el("div", { class: "dv-first", tabindex: -1 },
     el("h2", { class: "dv-first-title" }, "A small model guesses. A large one checks. The text stays the same."),
-    el("p", {}, "Chat programs write one word, or part of one, at a time. Here the same answer comes sooner."),
+    el("p", {}, `Chat programs write one word, or part of one, at a time.${isRecorded ? " Here the same answer comes sooner." : ""}`),
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("a", { class: "dv-button", href: "#tab=learn&draft=9" }, "Guess yourself"),
       el("p", {}, where)),

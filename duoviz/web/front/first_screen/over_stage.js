@@ -46,6 +46,6 @@ export function createOverStage(root, { recordingOf, ownRuns, expected, averages
     onClose();
   }
   listenToKeys(() => isOpen && screen.node.checkVisibility(), { " ": () => screen.toggle(), Escape: () => close(button) });
-  // of: another method is chosen, and raced against the large model alone when this opens again.
+  // of: another method is chosen, and raced against the large model alone when this opens again without an own run.
   return { isOpen: () => isOpen, open, close, of(name) { if (name !== ALONE) method = name; } };
 }

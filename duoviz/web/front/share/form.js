@@ -14,7 +14,8 @@ export function swapFocus(root, ids, isOn, change = () => {}) {
   }).observe(root, { attributeFilter: ["data-live", "data-state", "data-story"] });
 }
 
-const NAMED = /\(([a-z_]+)\): /;
+// A setting's name: in brackets after its label, or the label itself.
+const NAMED = /(?:^|\()([a-z_]+)\)?: enter /i;
 
 // What is wrong with a setting stands over its field, too: the settings lie over the message, which has its name.
 export function tellAtFields(message, tab) {
@@ -22,7 +23,8 @@ export function tellAtFields(message, tab) {
     tab.querySelector(".wrong-field")?.remove();
     tab.querySelector("[data-wrong]")?.removeAttribute("data-wrong");
     const [, name] = (message.dataset.kind === "error" && NAMED.exec(message.textContent)) || [];
-    const field = name && tab.querySelector(`[id$="${name.replaceAll("_", "-")}"]`);
+    const id = name?.toLowerCase().replaceAll("_", "-");
+    const field = id && tab.querySelector(`#${id}, #compare-${id}, #first-${id}, #second-${id}`);
     (field?.closest(".row") ?? field)?.before(el("p", { class: "wrong-field" }, message.textContent));
     field?.setAttribute("data-wrong", "");
   }).observe(message, { childList: true, characterData: true, subtree: true, attributeFilter: ["data-kind"] });
@@ -80,7 +82,7 @@ export function markEmptyPrompts() {
     field?.setAttribute("aria-invalid", !field.value.trim());
     if (field && !field.value.trim()) field.focus();
   };
-  document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button")) mark(target); });
+  document.addEventListener("click", ({ target }) => { if (target.closest?.("#generate, #ask-race > button:not(#stop-race)")) mark(target); });
   document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.matches?.("textarea")) mark(target); });
   const unmark = (field) => field?.removeAttribute("aria-invalid");
   document.addEventListener("input", ({ target }) => { if (target.matches?.("textarea")) unmark(target); });

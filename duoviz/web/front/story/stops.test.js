@@ -53,9 +53,11 @@ test("one beginning where the draft was sure, several where it was not, and θ b
   }
 });
 
+const AVERAGE = { title: "Over many prompts", bars: [["DuoDecoding", { phi: 1.41 }]], why: "" };
+
 test("the race has both runs' measured speeds and what was measured otherwise, and how many times as fast one is", () => {
-  const { race, cheap } = byKind(stopsOf(TOLD, ALONE, "Over many prompts 1.41."));
-  assert.equal(race.average, "Over many prompts 1.41.");
+  const { race, cheap } = byKind(stopsOf(TOLD, ALONE, AVERAGE));
+  assert.equal(race.average, AVERAGE);
   assert.deepEqual(race.sides.map(({ tokens, passes }) => [tokens.length, passes]),
     [TOLD, ALONE].map(({ iterations }) => [ALONE.iterations.length, iterations.length]));
   const costs = TOLD.header.calibration.target.filter(([rows]) => [1, 8].includes(rows)).map(([, seconds]) => seconds);

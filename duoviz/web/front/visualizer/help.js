@@ -54,7 +54,7 @@ function legendEntries(header) {
   return entries;
 }
 
-// The marks that an iteration has when it is over.
+// The marks that an iteration has.
 function marksIn(iteration, header) {
   const lists = ["checked", "rest", "drafted"].map((list) => [list, iteration?.[list] ?? []]);
   return new Set(lists.flatMap(([list, nodes]) => nodes.map((node) => fateOf(list, node, nodes, header))));
@@ -71,7 +71,7 @@ export function createLegend({ state }) {
     draw() {
       if (state.header !== told) for (const list of lists) list.replaceChildren(...legendEntries(state.header));
       told = state.header;
-      const seen = marksIn(state.iterations[writtenUpTo(state)], state.header);
+      const seen = marksIn(state.iterations[state.shown], state.header);
       for (const mark of lists[0].querySelectorAll("[data-status]")) {
         const { status } = mark.dataset;
         mark.parentElement.classList.toggle("dv-absent", !ALWAYS.includes(status) && !seen.has(status));

@@ -95,6 +95,13 @@ export function beginAt(state, position) {
 export const emptyRun = () => (
   { file: null, header: null, iterations: [], end: null, metrics: null, last: null, lost: false, alone: null });
 
+const textOf = ({ iterations }) => iterations.flatMap(({ committed }) => committed.map(({ text }) => text)).join("");
+
+// Of what the large model wrote alone after a run: from a busy machine's nothing follows, nor from another text's.
+const canCompare = (run, { last, run: alone }) => (
+  WHOLE.includes(last?.end?.stopped) && !last.end.message && textOf(run) === textOf(alone));
+
+// `alone`: the large model's run that came after it, where both can be compared.
 export function addToRun(run, event) {
   if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
   else if (event.type === "header") run.header = event.header;
@@ -102,8 +109,7 @@ export function addToRun(run, event) {
   else if (event.type === "end") Object.assign(run, { end: event.end ?? null, metrics: event.metrics ?? null, last: event });
   else if (event.type === "error") run.last = event;
   else if (event.type === "connection") run.lost = event.lost;
-  // From a run on a busy machine nothing follows.
-  else if (event.type === "alone") run.alone = WHOLE.includes(event.last?.end?.stopped) && !event.last.end.message ? event.run : null;
+  else if (event.type === "alone") run.alone = canCompare(run, event) ? event.run : null;
 }
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run

@@ -5,7 +5,7 @@ import test from "node:test";
 import { endedState, headerOf, iterationOf, near, recordings, stateOf, tokenOf } from "../testing.js";
 import {
   applyEvent, busyBetween, eachBetween, emptyState, eventsOf, isLive, iterationEndingAt, runningNumbers,
-  tellsCandidates, textBefore,
+  SLOWLY, tellsCandidates, textBefore,
 } from "./state.js";
 
 const BESIDE = headerOf({ can_overlap: true });
@@ -73,26 +73,26 @@ test("what is chosen by hand stays while the run goes on, and a link's iteration
 });
 
 test("at a pace, a run is played from its first iteration while it comes; not to a link's iteration, nor without guesses", () => {
-  const runOf = (header, ...more) => apply(emptyState(), { type: "reset", pace: "3\u00a0s" }, ...more, { type: "header", header },
+  const runOf = (header, ...more) => apply(emptyState(), { type: "reset", pace: SLOWLY }, ...more, { type: "header", header },
     ...THREE.map((iteration) => ({ type: "iteration", iteration })));
   const watched = ({ shown, playing, speed, follow }) => [shown, playing, speed, follow];
-  assert.deepEqual(watched(runOf(headerOf())), [0, true, "3\u00a0s", false]);
+  assert.deepEqual(watched(runOf(headerOf())), [0, true, SLOWLY, false]);
   assert.deepEqual(watched(runOf(headerOf(), { type: "hold", iteration: 1 })), [1, false, 1, false]);
   assert.deepEqual(watched(runOf(headerOf({ about: { proposers: [] } }))), [2, false, 1, true]);
 });
 
 test("a run that ends is played on, and one that is cut stands still", () => {
   const ends = [{ type: "end", end: { stopped: "eos" } }, { type: "end", end: { stopped: "stopped" } }, { type: "error", message: "No." }];
-  const plays = ends.map((end) => apply(stateOf(THREE), { type: "play", speed: "3\u00a0s" }, end).playing);
+  const plays = ends.map((end) => apply(stateOf(THREE), { type: "play", speed: SLOWLY }, end).playing);
   assert.deepEqual(plays, [true, false, false]);
 });
 
 test("a new run begins anew, at the speed that the visitor chose, not at a recording's own", () => {
   const state = apply(Object.assign(endedState(THREE), { speed: 0.5 }), { type: "reset" });
   assert.deepEqual(state, { ...emptyState(), epoch: 2, phase: "running", speed: 0.5 });
-  const [reset, play] = [{ type: "reset", recorded: true }, { type: "play", speed: "3\u00a0s" }];
+  const [reset, play] = [{ type: "reset", recorded: true }, { type: "play", speed: SLOWLY }];
   const recording = apply(emptyState(), reset, { type: "iteration", iteration: THREE[0] }, play);
-  assert.deepEqual([recording.speed, recording.playing, recording.moment], ["3\u00a0s", true, 0]);
+  assert.deepEqual([recording.speed, recording.playing, recording.moment], [SLOWLY, true, 0]);
   assert.equal(apply(recording, { type: "reset" }).speed, 1);
 });
 
@@ -167,10 +167,12 @@ test("after a run its message says that the large model runs alone, and then wha
   assert.deepEqual([state.isCompared, state.message], [true, `${ended} Now the large model writes it alone, to compare.`]);
   apply(state, { type: "alone", last: {}, note: "It was slower." });
   assert.deepEqual([state.isCompared, state.message], [false, `${ended} It was slower.`]);
-  // What it wrote is kept, but of a whole run and of a machine that was not busy.
-  const keptOf = (end) => {
-    apply(state, { type: "alone", last: { end }, run: THREE });
+  // What it wrote is kept: of a whole run of the same text, on a machine that was not busy.
+  const [same, other] = [{ iterations: THREE }, { iterations: THREE.slice(1) }];
+  const keptOf = (end, run = same) => {
+    apply(state, { type: "alone", last: { end }, run });
     return state.alone;
   };
-  assert.deepEqual([{ stopped: "length" }, { stopped: "stopped" }, { stopped: "eos", message: "It was busy." }].map(keptOf), [THREE, null, null]);
+  const kept = [{ stopped: "length" }, { stopped: "stopped" }, { stopped: "eos", message: "It was busy." }].map((end) => keptOf(end));
+  assert.deepEqual([...kept, keptOf({ stopped: "eos" }, other)], [same, null, null, null]);
 });

@@ -51,8 +51,9 @@ function createReach(box) {
   };
 }
 
-// A tree that is wider than its box is drawn smaller, down to the least size, and from then on all of its run; one that
-// is wider still goes on in further lines, or in a narrow box to the right, and one that is higher is scrolled.
+// A tree that is wider than its box, or higher than one on a wide page, is drawn smaller, down to the least size,
+// and from then on all of its run; one that is wider still goes on in further lines, or in a narrow box to the right;
+// of one that is higher still, some is left out, and the rest is scrolled.
 const BEATS = ["guess", "check", "verdict"];
 // A row's height, and where there is little room.
 const [ROWS, CLOSE, HALF, KEY_SCROLL] = [26, 24, 13, 80];
@@ -149,18 +150,19 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
   box.scrollTop = top;
 }
 
-// most, least: the scales between which it is fitted into the box; isWhole: also into its height. What would be folded
-// below many rows, out of sight, or in a narrow box into many lines, goes on to the right.
-function fitTree(tree, iteration, header, { box, most, least, isWhole }) {
+// most, least: the scales between which it is fitted into the box; isWhole: also into its height; isGiven: whether
+// the box has a height of its own, for which a tree that is higher is drawn in the least scale, and closer.
+// What would be folded below many rows, out of sight, or in a narrow box into many lines, goes on to the right.
+function fitTree(tree, iteration, header, { box, isGiven, most, least, isWhole }) {
   const folded = (room) => placeItems(tree, room, ROWS);
   const fit = isWhole ? most : Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP));
   let scale = Math.max(Math.min(least, most), fit);
   const heightAt = (now) => now * folded(box.width / now - COLUMN_GAP / 2).height;
   while (isWhole && scale > least && heightAt(scale) > box.height) scale *= 0.98;
-  if (!isWhole && heightAt(scale) > box.height) scale = Math.min(scale, least);
+  if (!isWhole && isGiven && heightAt(scale) > box.height) scale = Math.min(scale, least);
   const isHigh = scale * (tree.rows + 1) * ROWS > box.height;
   const room = tree.windowRow === null && box.width > NARROW && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
-  const places = isHigh ? placeItems(tree, room, CLOSE) : folded(room);
+  const places = isHigh && isGiven ? placeItems(tree, room, CLOSE) : folded(room);
   const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
   const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
   const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
@@ -198,21 +200,21 @@ function createForest({ state, redraw }) {
   // Beside a lesson's text and presented, the tree is to be seen whole.
   const isWholeHere = () => isPresented() || (innerWidth > 900 && box.closest(".dl") !== null);
   const drawTree = (iteration) => {
-    const [before, longest] = [textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL];
-    const full = treeItems(iteration, before, longest);
-    // Where not all of it has room, what is neither checked nor lives on is left out.
-    const hasRoom = isWholeHere() || LEAST_SCALE * (full.rows + 1) * ROWS <= size.height;
-    const tree = hasRoom ? full : treeItems(iteration, before, longest, 0);
-    for (const item of tree.items.filter(({ node }) => node)) {
-      item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
-    }
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
-    const isWhole = isWholeHere();
+    const [isWhole, isGiven] = [isWholeHere(), innerWidth > 900];
     // Presented, it grows with what is around it.
     const zoom = isPresented() ? 1 : zoomOf(box);
     const usual = LEAST_SCALE * Math.max(1 / zoom, size.width / USUAL_WIDTH);
     const readable = isPresented() ? PRESENTED_SCALE : isWhole ? LESSONS_SCALE / zoom : usual;
-    const limits = { box: size, most: least, least: readable, isWhole };
+    const [before, longest] = [textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL];
+    const full = treeItems(iteration, before, longest);
+    // Where not all of it has room, what is neither checked nor lives on is left out.
+    const hasRoom = isWhole || !isGiven || readable * placeItems(full, Infinity, CLOSE).height <= size.height;
+    const tree = hasRoom ? full : treeItems(iteration, before, longest, 0);
+    for (const item of tree.items.filter(({ node }) => node)) {
+      item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
+    }
+    const limits = { box: size, isGiven, most: least, least: readable, isWhole };
     const fitted = fitTree(tree, iteration, state.header, limits);
     least = fitted.scale;
     drawNodes(drawing, tree, iteration, fitted, state.header);
@@ -227,7 +229,7 @@ function createForest({ state, redraw }) {
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
-      const key = `${size.width} ${isWholeHere() ? size.height : scaleIn(size)} ${state.epoch}`;
+      const key = `${size.width} ${innerWidth > 900 ? size.height : scaleIn(size)} ${state.epoch}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
