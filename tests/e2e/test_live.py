@@ -4,7 +4,16 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.e2e.pages import is_at, open_live, open_settings, press, press_endless, set_tokens, start_endless
+from tests.e2e.pages import (
+    is_at,
+    open_live,
+    open_settings,
+    press,
+    press_endless,
+    set_tokens,
+    start_endless,
+    type_number,
+)
 
 
 def test_a_run_is_played_slowly_behind_it_until_it_is_to_be_followed_and_that_is_kept(page, site):
@@ -76,6 +85,13 @@ def test_a_wrong_setting_says_so_under_its_own_method_and_leaves_the_stage_as_it
     expect(page.locator(".dv-message")).to_contain_text("enter a whole number")
     # Also where the settings lie over it, until it is right.
     expect(page.locator("#settings .wrong-field")).to_contain_text("enter a whole number")
+    expect(page.locator("#max-new-tokens input")).to_have_attribute("aria-invalid", "true")
+    # Also one whose name is its label.
+    set_tokens(page, 5)
+    type_number(page, "temperature", -1)
+    page.locator("#prompt textarea").press("Enter")
+    expect(page.locator("#settings .wrong-field")).to_contain_text("Temperature: enter ")
+    expect(page.locator("#settings input[aria-invalid]")).to_have_count(1)
     expect(page.locator(".dv-method")).to_have_text("DuoTree")
     assert page.locator(".dv-text-box").inner_text() == text
     is_at(page.locator("#visualizer .dv"), method="duodecoding")

@@ -21,12 +21,12 @@ const NAMED = /(?:^|\()([a-z_]+)\)?: enter /i;
 export function tellAtFields(message, tab) {
   new MutationObserver(() => {
     tab.querySelector(".wrong-field")?.remove();
-    tab.querySelector("[data-wrong]")?.removeAttribute("data-wrong");
+    tab.querySelector("input[aria-invalid]")?.removeAttribute("aria-invalid");
     const [, name] = (message.dataset.kind === "error" && NAMED.exec(message.textContent)) || [];
     const id = name?.toLowerCase().replaceAll("_", "-");
     const field = id && tab.querySelector(`#${id}, #compare-${id}, #first-${id}, #second-${id}`);
     (field?.closest(".row") ?? field)?.before(el("p", { class: "wrong-field" }, message.textContent));
-    field?.setAttribute("data-wrong", "");
+    field?.querySelector("input")?.setAttribute("aria-invalid", "true");
   }).observe(message, { childList: true, characterData: true, subtree: true, attributeFilter: ["data-kind"] });
 }
 
