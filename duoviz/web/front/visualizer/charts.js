@@ -19,10 +19,11 @@ export function openDetails(isOpen) {
 }
 
 // Folded, what it holds is laid out all the same: pictures are made of it.
-function createDetails() {
+function createDetails(redraw) {
   const button = textButton("Details", () => {
     openDetails(!areDetailsOpen());
     remember(KEPT, areDetailsOpen() ? "open" : "folded");
+    redraw();
   });
   openDetails(areDetailsOpen() || remembered(KEPT) === "open");
   button.setAttribute("aria-expanded", areDetailsOpen());
@@ -101,7 +102,7 @@ export function createCharts(context) {
     context.redraw();
   });
   return {
-    node: section("charts", "Over the iterations", createDetails(), grid),
+    node: section("charts", "Over the iterations", createDetails(context.redraw), grid),
     draw() {
       const key = `${state.epoch} ${state.iterations.length} ${tall}`;
       if (key !== counted) {

@@ -57,6 +57,7 @@ function layOutWindow(nodes, drawn, firstRow) {
 }
 
 const isWindow = (node) => node.status === "window";
+const isWrong = ({ status }) => status === "rejected" || status === "discarded";
 
 const indicesOf = (nodes, wanted) => [...nodes.keys()].filter((index) => wanted(nodes[index]));
 
@@ -80,6 +81,22 @@ function drawnRest({ checked, rest = [] }, most) {
   return lives;
 }
 
+// What of these nodes is drawn where so many rows have room: little after a wrong guess, and of the rows with nothing
+// but wrong ones the first, for what hangs on a row stands below it.
+const AFTER_WRONG = 2;
+
+function onRows(nodes, all, most) {
+  if (most === Infinity) return all;
+  const isRight = (at) => !isWrong(nodes[at]);
+  const { places: before } = layOut(nodes, all);
+  const deepest = AFTER_WRONG + Math.max(-1, ...all.filter(isRight).map((at) => before[at].depth));
+  const near = all.filter((at) => before[at].depth <= deepest);
+  const { places, rows } = layOut(nodes, near);
+  const [kept, gone] = [new Set(near.filter(isRight).map((at) => places[at].row)), new Set()];
+  for (let row = rows - 1; row > 0 && rows - gone.size > most; row--) if (!kept.has(row)) gone.add(row);
+  return near.filter((at) => !gone.has(places[at].row));
+}
+
 // The nodes that are drawn as items, the first of them in this column, each hung on its parent's, or on where the tree
 // starts; a window's on none. nameOf: gives the {list, index} of each.
 function itemsOf(nodes, drawn, places, { start, column, nameOf }) {
@@ -95,39 +112,47 @@ function itemsOf(nodes, drawn, places, { start, column, nameOf }) {
 function checkedItems(iteration, start, most) {
   const { checked } = iteration;
   const nodes = checked.concat(iteration.rest ?? []);
-  const shown = drawnRest(iteration, most);
+  const shown = drawnRest(iteration, most.rest);
   const isDrawn = (index) => index < checked.length || shown.has(index);
-  const drawn = indicesOf(nodes, (node) => !isWindow(node)).filter(isDrawn);
+  const all = indicesOf(nodes, (node) => !isWindow(node)).filter(isDrawn);
+  const drawn = onRows(nodes, all, most.rows);
   const looking = indicesOf(nodes, isWindow);
   const layout = layOut(nodes, drawn);
   const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
   const nameOf = (index) => (
     index < checked.length ? { list: "checked", index } : { list: "rest", index: index - checked.length });
-  const [items, window] = [[drawn, layout], [looking, below]].map(([indices, { places }]) => (
+  const lowest = Math.max(most.rows, layout.rows + 2);
+  const seen = looking.filter((at) => below.places[at].row < lowest);
+  const [items, window] = [[drawn, layout], [seen, below]].map(([indices, { places }]) => (
     itemsOf(nodes, indices, places, { start, column: 1, nameOf })));
-  return { items, window, rows: below.rows, depth: layout.depth };
+  const missing = all.length - drawn.length + looking.length - seen.length;
+  return { items, window, rows: Math.min(lowest, below.rows), depth: layout.depth, missing };
 }
 
-function draftedItems(nodes, start, column, taken) {
-  const { places, rows } = layOut(nodes, [...nodes.keys()]);
+function draftedItems(nodes, start, column, { taken, most }) {
+  const drawn = onRows(nodes, [...nodes.keys()], most);
+  const { places, rows } = layOut(nodes, drawn);
   const starts = indicesOf(nodes, ({ parent, status }) => parent < 0 && status !== "correction");
   const startOf = (index) => (nodes[index].parent < 0 ? index : startOf(nodes[index].parent));
   const nameOf = (index) => ({ list: "drafted", index, taken: startOf(index) === starts[taken - 1] });
-  return { items: itemsOf(nodes, nodes.keys(), places, { start, column, nameOf }), rows };
+  const items = itemsOf(nodes, drawn, places, { start, column, nameOf });
+  return { items, rows, missing: nodes.length - drawn.length };
 }
 
 export const countLabel = (node) => (known(node?.count) ? ` ×${node.count}` : "");
 
-// longest: of the text before it that many characters; most: of what was not checked and does not live on, so many.
-export function treeItems(iteration, tail, longest = 20, most = DRAWN_REST) {
+// longest: of the text before it that many characters; rest: of what was not checked and does not live on, so many;
+// rows: more only where not all that is on them is wrong. `missing`: how many nodes are not drawn for that.
+export function treeItems(iteration, tail, { longest = 20, rest = DRAWN_REST, rows = Infinity } = {}) {
   const start = { list: "text", label: lastWords(tail, longest), column: 0, row: 0 };
-  const checked = checkedItems(iteration, start, most);
+  const checked = checkedItems(iteration, start, { rest, rows });
   const split = 2 + checked.depth;
   const anchor = checked.items.findLast((item) => item.row === 0) ?? start;
-  const drafted = draftedItems(iteration.drafted, anchor, split, iteration.verdict.sequence);
+  const drafted = draftedItems(iteration.drafted, anchor, split, { taken: iteration.verdict.sequence, most: rows });
   return {
     items: [start, ...checked.items, ...checked.window, ...drafted.items],
     split, windowRow: checked.window[0]?.row ?? null, rows: Math.max(1, checked.rows, drafted.rows),
+    missing: checked.missing + drafted.missing,
   };
 }
 
@@ -151,7 +176,7 @@ export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) 
 
 // Gives each item its place in pixels, on lines of this width and with rows of this height. Returns for each column its
 // line, its left edge and the height of its caption, and how wide and high all is. isHeaded: each line has captions.
-export function placeItems({ items, windowRow, split }, most, rowHeight, { isHeaded = true } = {}) {
+export function placeItems({ items, windowRow, split, missing = 0 }, most, rowHeight, { isHeaded = true } = {}) {
   const widths = [];
   for (const item of items) {
     item.width = widthOf(item);
@@ -182,6 +207,7 @@ export function placeItems({ items, windowRow, split }, most, rowHeight, { isHea
     columns: columns.map(({ left, line }) => ({ left, line, caption: tops[line] - 8 })),
     lineHeight: gap + rowHeight,
     windowTop: windowRow === null ? null : tops[0] + rowHeight * windowRow + CAPTION_HEIGHT - 4,
-    right, height: bottom + below(windowRow) + 4,
+    missingTop: missing ? bottom + below(windowRow) + CAPTION_HEIGHT - 4 : null,
+    right, height: bottom + below(windowRow) + (missing ? CAPTION_HEIGHT : 0) + 4,
   };
 }

@@ -1,6 +1,7 @@
 // The tree of one iteration: what was checked, and what was drafted meanwhile.
 
 import { createCandidates } from "./candidates.js";
+import { areDetailsOpen } from "./charts.js";
 import { el, isPresented, section, setAttributes, setText, svg, tellEnds, watchSize, zoomOf } from "./dom.js";
 import { onKeys } from "./keys.js";
 import { CAPTION_SIGN, COLUMN_GAP, countLabel, edgeLine, MEANWHILE, placeItems, treeItems } from "./layout.js";
@@ -53,7 +54,7 @@ function createReach(box) {
 
 // A tree that is wider than its box, or higher than one on a wide page, is drawn smaller, down to the least size,
 // and from then on all of its run; one that is wider still goes on in further lines, or in a narrow box to the right;
-// of one that is higher still, some is left out, and the rest is scrolled.
+// of one that is higher still, what was wrong is counted instead, where the details are folded.
 const BEATS = ["guess", "check", "verdict"];
 // A row's height, and where there is little room.
 const [ROWS, CLOSE, HALF, KEY_SCROLL] = [26, 24, 13, 80];
@@ -109,7 +110,8 @@ export function nodeGroup(item, header) {
 }
 
 // Over the first column of each kind, on each line.
-function treeCaptions(iteration, { parallel, caption: proposedCaption }, { columns, windowTop }, split) {
+function treeCaptions(iteration, { parallel, caption: proposedCaption }, places, { split, missing }) {
+  const { columns, windowTop, missingTop } = places;
   const alone = parallel ? "in this check" : "the large model's own token";
   const begins = [[0, "verified text"]];
   if (iteration.checked.length) begins.push([1, (proposalsOf(iteration).length && proposedCaption) || alone]);
@@ -123,6 +125,7 @@ function treeCaptions(iteration, { parallel, caption: proposedCaption }, { colum
     })
     .map(({ left, caption, text }) => [left, caption, text]);
   if (windowTop !== null) captions.push([columns[1].left, windowTop, "window: the large model looks for new guesses here; none is verified"]);
+  if (missingTop !== null) captions.push([columns[1].left, missingTop, `and ${missing} more, which Details shows`]);
   return captions;
 }
 
@@ -150,22 +153,25 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
   box.scrollTop = top;
 }
 
+const placeAt = (tree, scale, { width }, rowHeight) => placeItems(tree, width / scale - COLUMN_GAP / 2, rowHeight);
+
 // most, least: the scales between which it is fitted into the box; isWhole: also into its height; isGiven: whether
 // the box has a height of its own, for which a tree that is higher is drawn in the least scale, and closer.
 // What would be folded below many rows, out of sight, or in a narrow box into many lines, goes on to the right.
 function fitTree(tree, iteration, header, { box, isGiven, most, least, isWhole }) {
-  const folded = (room) => placeItems(tree, room, ROWS);
-  const fit = isWhole ? most : Math.min(most, box.width / (folded(Infinity).right + COLUMN_GAP));
+  const fit = isWhole ? most : Math.min(most, box.width / (placeItems(tree, Infinity, ROWS).right + COLUMN_GAP));
   let scale = Math.max(Math.min(least, most), fit);
-  const heightAt = (now) => now * folded(box.width / now - COLUMN_GAP / 2).height;
-  while (isWhole && scale > least && heightAt(scale) > box.height) scale *= 0.98;
-  if (!isWhole && isGiven && heightAt(scale) > box.height) scale = Math.min(scale, least);
-  const isHigh = scale * (tree.rows + 1) * ROWS > box.height;
-  const room = tree.windowRow === null && box.width > NARROW && !isHigh ? box.width / scale - COLUMN_GAP / 2 : Infinity;
-  const places = isHigh && isGiven ? placeItems(tree, room, CLOSE) : folded(room);
-  const captions = treeCaptions(iteration, aboutOf(header), places, tree.split);
+  const isHigh = (rowHeight) => scale * placeAt(tree, scale, box, rowHeight).height > box.height;
+  while (isWhole && scale > least && isHigh(ROWS)) scale *= 0.98;
+  if (!isWhole && isGiven && isHigh(ROWS)) scale = Math.min(scale, least);
+  const rowHeight = isGiven && isHigh(ROWS) ? CLOSE : ROWS;
+  const isBeyond = isGiven ? isHigh(CLOSE) : scale * (tree.rows + 1) * ROWS > box.height;
+  const isFolded = tree.windowRow === null && box.width > NARROW && !isBeyond;
+  const room = isFolded ? box.width / scale - COLUMN_GAP / 2 : Infinity;
+  const places = placeItems(tree, room, rowHeight);
+  const captions = treeCaptions(iteration, aboutOf(header), places, tree);
   const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
-  const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
+  const width = Math.max(places.right, box.width / scale, ...(isFolded ? [] : ends));
   return { places, captions, width, scale };
 }
 
@@ -207,10 +213,13 @@ function createForest({ state, redraw }) {
     const usual = LEAST_SCALE * Math.max(1 / zoom, size.width / USUAL_WIDTH);
     const readable = isPresented() ? PRESENTED_SCALE : isWhole ? LESSONS_SCALE / zoom : usual;
     const [before, longest] = [textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL];
-    const full = treeItems(iteration, before, longest);
-    // Where not all of it has room, what is neither checked nor lives on is left out.
-    const hasRoom = isWhole || !isGiven || readable * placeItems(full, Infinity, CLOSE).height <= size.height;
-    const tree = hasRoom ? full : treeItems(iteration, before, longest, 0);
+    // Where not all of it has room, what is neither checked nor lives on is left out, then rows of wrong guesses.
+    const most = areDetailsOpen() ? 0 : Math.floor(size.height / readable / CLOSE);
+    const fewer = Array.from({ length: most }, (_, less) => ({ rest: 0, rows: most - less }));
+    const itemsWith = (limits) => treeItems(iteration, before, { longest, ...limits });
+    const hasRoom = (limits) => (
+      isWhole || !isGiven || readable * placeAt(itemsWith(limits), readable, size, CLOSE).height <= size.height);
+    const tree = itemsWith([{}, { rest: 0 }, ...fewer].find(hasRoom) ?? fewer.at(-1) ?? { rest: 0 });
     for (const item of tree.items.filter(({ node }) => node)) {
       item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
     }
@@ -229,7 +238,7 @@ function createForest({ state, redraw }) {
     nodeOf: ({ list, index }) => drawing.querySelector(`g.dv-node[data-list="${list}"][data-index="${index}"] .dv-label`),
     draw() {
       const iteration = state.iterations[state.shown];
-      const key = `${size.width} ${innerWidth > 900 ? size.height : scaleIn(size)} ${state.epoch}`;
+      const key = `${size.width} ${innerWidth > 900 ? size.height : scaleIn(size)} ${state.epoch} ${areDetailsOpen()}`;
       // Where the branch taken has moved, all is drawn anew for whoever comes back.
       if (iteration !== drawn || drawnIn !== key || (hasLeft && !isLeaving(state))) {
         [drawn, drawnIn] = [iteration, key];
