@@ -57,7 +57,7 @@ def first_view_of(name: str) -> dict | None:
 
 def averages(name: str = "two-cores") -> dict[str, dict]:
     """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
-    (`n`); `tasks`: its lowest and its highest φ of one task, each with the task's name; `paper`: the paper's φ;
+    (`n`); `tasks`: its lowest and its highest φ of one task; `paper`: the paper's φ;
     `published`: DuoDecoding's φ here as published, None where that was not measured.
     """
     if not (view := first_view_of(name)):
@@ -66,7 +66,7 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
     all_tasks, *tasks = speeds["tasks"]
     found = {}
     for line in speeds["lines"]:
-        by_task = sorted((line["here"][task]["phi"], task) for task in tasks if line["here"].get(task))
+        by_task = sorted(line["here"][task]["phi"] for task in tasks if line["here"].get(task))
         if by_task and line["here"].get(all_tasks):
             paper = [phis[all_tasks] for phis in line["paper"].values() if phis]
             about = {"tasks": [by_task[0], by_task[-1]], "paper": paper}

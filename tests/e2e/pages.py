@@ -22,7 +22,7 @@ SEEN = """try {
   localStorage.setItem("duoviz methods", "all");
 } catch { /* This page keeps nothing. */ }"""
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
-PATIENCE = 60_000
+PATIENCE = 15_000
 expect.set_options(timeout=PATIENCE)
 
 

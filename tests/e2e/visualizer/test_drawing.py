@@ -1,5 +1,7 @@
 """What is drawn is the trace, whoever wrote its texts."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -158,7 +160,7 @@ CUTS = """(box) => {
 }"""
 
 
-def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_one_scrolls(
+def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_one_is_cut(
     page, methods_page, tmp_path
 ):
     trace = traced(tiny_engine(noise=0.0), "speculative", max_new_tokens=40, budget=16)
@@ -185,9 +187,14 @@ def test_a_tree_that_is_longer_than_its_box_goes_on_in_further_lines_and_a_high_
     for is_right in (False, True):
         some = [each for each in iterations if bool(each["verdict"]["accepted"]) == is_right]
         move_to(page, max(some, key=lambda each: len(each["checked"]))["index"])
-        assert box.evaluate("box => box.scrollHeight > box.clientHeight && box.clientHeight <= 430")
-        assert not box.evaluate(CUTS)
-        own, outer = page.locator('g.dv-node[data-status="correction"]').bounding_box(), box.bounding_box()
-        for begin, length in (("x", "width"), ("y", "height")):
-            assert outer[begin] <= own[begin] and own[begin] + own[length] <= outer[begin] + outer[length]
+        # Some of what is wrong is counted, and drawn with the details, where it scrolls.
+        for is_cut in (True, False):
+            expect(box.get_by_text(re.compile(r"^and \d+ more, which Details shows$"))).to_have_count(int(is_cut))
+            assert box.evaluate("box => box.scrollHeight > box.clientHeight + 1") != is_cut
+            assert not box.evaluate(CUTS)
+            own, outer = page.locator('g.dv-node[data-status="correction"]').bounding_box(), box.bounding_box()
+            for begin, length in (("x", "width"), ("y", "height")):
+                assert outer[begin] <= own[begin] and own[begin] + own[length] <= outer[begin] + outer[length]
+            press(page, "Details")
+        assert box.evaluate("box => box.clientHeight <= 430")
     assert pages.fits(page)

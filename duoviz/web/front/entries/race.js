@@ -27,7 +27,7 @@ export function start({ element, props, trigger, methods }) {
   onChange(element, () => receiver.send({ type: "changed" }));
   swapFocus(element.querySelector(".dv-race"), ["race", "stop-race"], isOn);
   tellAtFields(element.querySelector(".dv-race-message .dv-message"), element.closest("[id^=tab-]") ?? element);
-  leave(key, () => leftOf(race, receiver.isOpen()), {});
+  leave(key, () => leftOf(race, receiver.isOpen()), () => ({}));
   return (text) => {
     element.dataset.run = receiver.take(JSON.parse(text));
   };

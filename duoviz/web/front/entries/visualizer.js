@@ -39,12 +39,13 @@ export function start({ element, props, methods }) {
   // The element's own id is another one each time the page is loaded.
   const key = `duoviz ${element.parentElement.closest("[id]")?.id}`;
   const left = takeLeft(key);
-  leave(key, () => ({
-    run: leftOf(shown.run, shown.state.shown, receiver.isOpen()), file: leftOfFile(shown.state),
+  const leftWith = (run) => ({
+    run: leftOf(run, shown.state.shown, receiver.isOpen()), file: leftOfFile(shown.state),
     // Behind the first screen none is followed yet.
     recording: shown.state.recorded ? [first?.isOpen() ? null : shown.state.shown, shown.state.header.method] : null,
     story: story?.stop(), first: first?.isOpen(),
-  }), { run: {} });
+  });
+  leave(key, () => leftWith(shown.run), () => leftWith({ ...shown.run, alone: null }), () => ({ run: {} }));
   let isRestored = Boolean(left?.run?.trace ?? left?.file);
   const showsNone = () => !receiver.isOpen() && !isRestored && (shown.state.recorded || shown.state.header === null);
   const about = { ...props.opening, isFree: showsNone, isCovered: () => story?.isOpen() || first?.isOpen() };
@@ -61,6 +62,9 @@ export function start({ element, props, methods }) {
     const more = isOther ? ` Chosen: ${asked}; press Generate to run it.` : "";
     receiver.send({ type: "status", text: `Shown: ${shownNow}.${more}` });
   };
+  // Whoever asks from the first screen comes back to it, with the own prompt, unless something is done meanwhile.
+  let comesBack = false;
+  for (const touched of ["pointerdown", "keydown"]) root.addEventListener(touched, () => { comesBack = false; });
   page.opening = { of: (method) => Promise.all([opening.of(method), first?.of(method), tellChosen(method)]) };
   followRuns(root);
   onChange(root, () => receiver.send({ type: "changed" }));
@@ -73,7 +77,8 @@ export function start({ element, props, methods }) {
     // What stood over the stage before, or what the link or a first visit opens.
     if (left?.recording) first?.of(left.recording[1]);
     if (left?.story) story?.open(left.story);
-    else if (left?.first || ((left || !story?.openLinked()) && showsNone() && opensItself())) await first?.open();
+    else if (left?.first) await first?.open();
+    else if ((left || !story?.openLinked()) && showsNone() && opensItself()) await first?.open({ isWanted: showsNone });
     if (isRestored) return;
     await (left?.recording ? opening.at(...left.recording) : opening.begin());
     if (left?.run) receiver.send({ type: "status", text: GONE });
@@ -85,7 +90,11 @@ export function start({ element, props, methods }) {
       element.dataset.run = run;
       if (run !== before) {
         root.dataset.other = "no";
+        comesBack = Boolean(first?.isOpen());
         uncover();
+      } else if (comesBack && shown.run.alone) {
+        comesBack = false;
+        first.open({ own: [shown.run, shown.run.alone] });
       }
       return;
     }

@@ -152,6 +152,7 @@ export function createFirstScreen({ told, alone, expected, averages, isRecorded,
   watchSize(above.node, (wide) => {
     width = wide;
     layOut();
+    frames.ask();
   });
   return { node, play, toggle, stop: frames.stop };
 }

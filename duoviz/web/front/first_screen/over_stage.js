@@ -15,15 +15,16 @@ export function createOverStage(root, { recordingOf, ownRuns, expected, averages
   const screenOf = ([told, alone], more) => told && alone && createFirstScreen({
     told, alone, averages, look: () => close(button), tell: () => { leave(); tell(); }, ...more,
   });
-  async function make() {
-    const [asked, own] = [method, ownRuns()];
+  async function make(own) {
+    const asked = method;
     const recorded = { isRecorded: true, expected: asked === TOLD ? expected : null };
     return (own && screenOf(own, { isRecorded: false, expected: null }))
       || screenOf(await Promise.all([asked, ALONE].map(recordingOf)), recorded);
   }
-  async function open() {
-    const next = await make();
-    if (!next || isOpen) return;
+  // isWanted: whether it is still, when its runs have come; own: see `ownRuns`.
+  async function open({ isWanted = () => true, own = ownRuns() } = {}) {
+    const next = await make(own);
+    if (!next || isOpen || !isWanted()) return;
     isOpen = true;
     hold();
     root.dataset.first = "";

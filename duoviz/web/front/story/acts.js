@@ -2,6 +2,7 @@
 
 import { createCandidates } from "../visualizer/candidates.js";
 import { el, setText } from "../visualizer/dom.js";
+import { colorOf } from "../visualizer/methods.js";
 import { timesOf } from "../visualizer/moments.js";
 import { MOVE_SECONDS } from "../visualizer/motion.js";
 import { patternKeys } from "../visualizer/timeline.js";
@@ -279,8 +280,10 @@ function createSide({ name, tokens, rate, passes }) {
 
 function createBars({ title, bars, why }) {
   const most = Math.max(...bars.map(([, { phi }]) => phi));
-  const rows = bars.map(([name, found]) => (
-    el("li", {}, el("span", {}, name), el("i", { style: `--part: ${found.phi / most}` }), el("b", {}, measuredWords(found)))));
+  const rows = bars.map(([name, found, method]) => {
+    const bar = el("i", { style: `--part: ${found.phi / most}; --method: ${colorOf(method)}` });
+    return el("li", {}, el("span", {}, name), bar, el("b", {}, measuredWords(found)));
+  });
   const list = el("div", {}, el("p", { class: "dv-story-label" }, title), el("ul", {}, ...rows));
   return el("div", { class: "dv-story-bars" }, list, el("p", { class: "dv-story-label" }, why));
 }

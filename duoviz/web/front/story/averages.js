@@ -2,7 +2,7 @@
 // what the paper says of others.
 
 import { aboutOf } from "../visualizer/methods.js";
-import { known, measuredWords } from "../visualizer/words.js";
+import { known } from "../visualizer/words.js";
 
 // averages: {phi, noise, n, tasks, paper, published} by methods' titles (see `averages` in
 // duoviz/web/results_store.py).
@@ -10,11 +10,9 @@ export function wordsOf(header, averages) {
   const { title } = aboutOf(header);
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return "";
-  const [low, high] = own.tasks.map(([phi, task]) => `${phi.toFixed(2)} (${task.toLowerCase()})`);
-  const mean = `By kind of prompt: ${low} to ${high} times, ${measuredWords(own)} over the Lab's ${own.n}.`;
-  const published = known(own.published) && `As published, without our changes, ${title} gives ${own.published.toFixed(2)}.`;
-  const [here, there] = whyInTurn(header, own, inTurn);
-  return [mean, here, published, there].filter(Boolean).join(" ");
+  const [low, high] = own.tasks.map((phi) => phi.toFixed(2));
+  const mean = `Other prompts: ${low} to ${high} times by their kind, ${own.phi.toFixed(2)} on average.`;
+  return [mean, ...whyInTurn(header, own, inTurn)].filter(Boolean).join(" ");
 }
 
 // Why taking turns is faster here, and where it is not.
@@ -28,12 +26,15 @@ function whyInTurn(header, own, inTurn) {
   ];
 }
 
-// The same as bars, [name, {phi, noise}] each, with what is said of them; null where nothing was measured.
+// The same as bars, [name, {phi, noise}, method] each, with what is said of them; null where nothing was measured.
 export function barsOf(header, averages) {
   const { title } = aboutOf(header);
   const [own, inTurn] = [averages[title], averages.SpS];
   if (!own) return null;
-  const bars = [["SpS, taking turns", inTurn], [title, own], ["Large model alone", { phi: 1 }], [`${title} as published`, { phi: own.published }]];
+  const bars = [
+    ["SpS, taking turns", inTurn, "speculative"], [title, own, header.method], ["Large model alone", { phi: 1 }, "vanilla"],
+    [`${title} as published`, { phi: own.published }, header.method],
+  ];
   return {
     title: `Over the Lab's ${own.n} prompts, times as fast as alone`,
     bars: bars.filter(([, found]) => known(found?.phi)), why: whyInTurn(header, own, inTurn).filter(Boolean).join(" "),

@@ -194,7 +194,7 @@ function withBars(trace, iteration) {
     ...shownAt(trace, iteration), nodes: beginningsOf(draftedOf(iteration)),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
-    sum: `θ = ${fixed(p, 4)} (best) × ${fixed(theta / p, 4)} (best next) ≈ ${fixed(theta, 4)}`,
+    sum: `θ, the best two words in a row: ${fixed(p, 4)} × ${fixed(theta / p, 4)}`,
   };
 }
 

@@ -118,10 +118,11 @@ function checkedItems(iteration, start, most) {
   const drawn = onRows(nodes, all, most.rows);
   const looking = indicesOf(nodes, isWindow);
   const layout = layOut(nodes, drawn);
-  const below = layOutWindow(nodes, looking, Math.max(1, layout.rows));
+  const first = Math.max(1, layout.rows);
+  const below = layOutWindow(nodes, looking, first);
   const nameOf = (index) => (
     index < checked.length ? { list: "checked", index } : { list: "rest", index: index - checked.length });
-  const lowest = Math.max(most.rows, layout.rows + 2);
+  const lowest = Math.max(most.rows, first + 2);
   const seen = looking.filter((at) => below.places[at].row < lowest);
   const [items, window] = [[drawn, layout], [seen, below]].map(([indices, { places }]) => (
     itemsOf(nodes, indices, places, { start, column: 1, nameOf })));

@@ -54,6 +54,27 @@ test("Lookahead's window stands below, a row for each level", () => {
   assert.deepEqual([tree.windowRow, tree.rows], [1, 3]);
 });
 
+test("where few rows have room, what is right stays, and of what is wrong the first rows and little after it", () => {
+  const wrong = (text, parent) => nodeOf(text, { parent, status: "discarded" });
+  // Two wrong beginnings with long ends, then what is right: accepted, and the target's own.
+  const checked = [
+    wrong("a", -1), wrong("b", -1), nodeOf("R"), wrong("a1", 0), wrong("a2", 3), wrong("a3", 4), wrong("a4", 5),
+    ownNode("own", { parent: 2 }), wrong("r", 2),
+  ];
+  const drafted = [nodeOf("x", { status: "pending" }), wrong("y", -1), wrong("y1", 1)];
+  const on = (rows) => treeItems(iterationOf({ checked, drafted }), "", { rows });
+  const labels = (tree) => tree.items.slice(1).map(({ label }) => label);
+  assert.deepEqual([labels(on(Infinity)).length, on(Infinity).missing], [12, 0]);
+  assert.deepEqual([labels(on(3)), on(3).missing], [["a", "b", "R", "a1", "a2", "a3", "own", "x", "y", "y1"], 2]);
+  // What is not wrong is never left out, whatever the room.
+  assert.deepEqual([labels(on(1)), on(1).missing, on(1).rows], [["a", "R", "a1", "a2", "a3", "own", "x"], 5, 2]);
+  // Of Lookahead's window two levels are left.
+  const looking = Array.from({ length: 6 }, (_, at) => nodeOf(`w${at}`, { parent: at - 1, status: "window" }));
+  const levels = [0, 1, 2, 3].map((level) => nodeOf(`l${level}`, { parent: 0, status: "window" }));
+  const window = treeItems(iterationOf({ checked: [...looking, ...levels] }), "", { rows: 1 });
+  assert.deepEqual([window.missing, window.rows], [3, 3]);
+});
+
 test("of a living tree those that live on and the first eight others are drawn", () => {
   const others = Array.from({ length: 10 }, (_, index) => childOf(0)(`o${index}`, { status: "discarded" }));
   const rest = [...others, childOf(0)("lives", { status: "pending" }), childOf(10)("hidden", { status: "pending" })];

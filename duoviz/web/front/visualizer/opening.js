@@ -14,7 +14,8 @@ export const GONE = "The page was reloaded, and your run was lost. Press Generat
 export function leftOf(run, shown, isOpen) {
   const isOver = run.last !== null;
   const trace = run.iterations.length && run.file === null ? traceOf(run) : null;
-  return trace || isOpen ? { trace, last: run.last, shown, told: !isOpen ? null : isOver ? NOT_BEGUN : CUT_OFF } : null;
+  const told = !isOpen ? null : isOver ? NOT_BEGUN : CUT_OFF;
+  return trace || isOpen ? { trace, last: run.last, alone: run.alone, shown, told } : null;
 }
 
 // The same of a file that is shown in place of the visitor's own run.
@@ -26,8 +27,9 @@ export async function eventsOfLeft(left) {
   const { trace } = left?.trace ? await readTrace(JSON.stringify(left.trace)) : {};
   if (!trace) return null;
   const [reset, ...events] = eventsOf(trace, left.file, left.last ?? undefined);
+  const alone = left.alone ? [{ type: "alone", last: left.alone.last, run: left.alone }] : [];
   const told = left.told ? [{ type: "status", text: left.told }] : [];
-  return [reset, { type: "hold", iteration: left.shown }, ...events, ...told];
+  return [reset, { type: "hold", iteration: left.shown }, ...events, ...alone, ...told];
 }
 
 // How long it is before a recording is asked for again, in milliseconds.

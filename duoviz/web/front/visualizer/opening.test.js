@@ -33,6 +33,13 @@ test("what was shown of a run is there again, and what ended says so", async () 
   assert.deepEqual(await broughtBack(runAfter(...EVENTS.slice(0, 7), TOO_LATE), 4, false), ["error", "Too late.", 4, 5]);
 });
 
+test("what the large model wrote after it is there again, to be compared", async () => {
+  const last = EVENTS.at(-1);
+  const [left, alone] = [leftOf(runAfter(...EVENTS, { type: "alone", last, run: TRACE }), 3, false), { ...TRACE, last }]
+    .map((value) => JSON.parse(JSON.stringify(value)));
+  assert.deepEqual(stateAfter(await eventsOfLeft(left)).alone, alone);
+});
+
 test("nothing is kept of a recording; of a run that had not begun, that it was waited for", async () => {
   const recorded = runAfter(...eventsOf(TRACE, "recording"));
   for (const run of [recorded, emptyRun()]) {

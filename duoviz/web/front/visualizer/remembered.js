@@ -20,12 +20,13 @@ export function remember(key, text) {
   } catch { /* See above. */ }
 }
 
-// Leaves to the next page what `tell` gives as this one goes, unless that is null; where it is longer than what a
-// browser keeps, `shorter`.
-export function leave(key, tell, shorter = null) {
+// Leaves to the next page what the first of `tells` gives as this one goes, unless that is null; where it is
+// longer than what a browser keeps, the next.
+export function leave(key, ...tells) {
   addEventListener("pagehide", () => {
-    for (const value of [tell(), shorter]) {
+    for (const tell of tells) {
       try {
+        const value = tell();
         return value && sessionStorage.setItem(key, JSON.stringify(value));
       } catch { /* This browser keeps nothing, or nothing so long. */ }
     }

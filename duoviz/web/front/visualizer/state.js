@@ -101,7 +101,7 @@ const textOf = ({ iterations }) => iterations.flatMap(({ committed }) => committ
 const canCompare = (run, { last, run: alone }) => (
   WHOLE.includes(last?.end?.stopped) && !last.end.message && textOf(run) === textOf(alone));
 
-// `alone`: the large model's run that came after it, where both can be compared.
+// `alone`: the large model's run that came after it and the event that ended that, where both can be compared.
 export function addToRun(run, event) {
   if (event.type === "reset") Object.assign(run, emptyRun(), { file: event.file ?? null });
   else if (event.type === "header") run.header = event.header;
@@ -109,7 +109,7 @@ export function addToRun(run, event) {
   else if (event.type === "end") Object.assign(run, { end: event.end ?? null, metrics: event.metrics ?? null, last: event });
   else if (event.type === "error") run.last = event;
   else if (event.type === "connection") run.lost = event.lost;
-  else if (event.type === "alone") run.alone = canCompare(run, event) ? event.run : null;
+  else if (event.type === "alone") run.alone = canCompare(run, event) ? { ...event.run, last: event.last } : null;
 }
 
 // A run as it is shown: sums and places that follow from it, and what of it is in view; `asked`: the method of a run
