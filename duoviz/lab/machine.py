@@ -13,6 +13,7 @@ from duoviz.decoding.costs import CostModel
 from duoviz.lab.answers import iterations, rows_of
 from duoviz.lab.plan import DUO, VANILLA
 from duoviz.lab.rows import Row
+from duoviz.lab.tasks import task_name
 from duoviz.models.pair import Pair
 from duoviz.recordings import recorded_speed
 
@@ -66,6 +67,8 @@ def part_in_words(held: dict, name: str) -> str:
     value, draft, cores = held.get(name, ""), "draft in DuoDecoding", held.get("cores", {})
     if name == "quick":
         return "quick, with few questions" if value else "full"
+    if name == "tasks":
+        return ", ".join(map(task_name, in_words(value).split(", ")))
     if name == "source" and value == "own":
         return "duoviz itself, of the paper's seven kinds"
     # Where both sides share one core there is none to lend.

@@ -44,6 +44,8 @@ def test_the_environment_is_in_words_with_the_cores_that_are_lent():
         assert told.startswith("draft in DuoDecoding: CPU core 0") and ("lent to the target" in told) == lent
     told = dict(environments([results()]).lines)
     assert (told["Kind of run"], told["Questions from"]) == (["full"], ["duoviz itself, of the paper's seven kinds"])
+    for tasks, words in ((["qa", "own"], "Question answering, own"), (3, "3")):
+        assert machine.part_in_words({"tasks": tasks}, "tasks") == words
 
 
 def test_results_side_by_side_say_how_fast_each_machine_was():
