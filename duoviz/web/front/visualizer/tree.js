@@ -60,6 +60,8 @@ const BEATS = ["guess", "check", "verdict"];
 const [ROWS, CLOSE, HALF, KEY_SCROLL] = [26, 24, 13, 80];
 // How long the text is that stands before the tree, and in a narrow box.
 const [TAIL, SHORT_TAIL] = [20, 8];
+// In pixels, of a box that grows with its tree.
+const HIGHEST = 420;
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
 const [LEAST_SCALE, LESSONS_SCALE, PRESENTED_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 0.75, 480, 1240];
 const scaleIn = ({ width, height }) => (width <= 900 ? LEAST_SCALE : height < 300 ? 4 / 3 : 5 / 3);
@@ -153,7 +155,9 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
   box.scrollTop = top;
 }
 
-const placeAt = (tree, scale, { width }, rowHeight) => placeItems(tree, width / scale - COLUMN_GAP / 2, rowHeight);
+const roomAt = (tree, scale, { width }) => (
+  tree.windowRow === null && width > NARROW ? width / scale - COLUMN_GAP / 2 : Infinity);
+const placeAt = (tree, scale, box, rowHeight) => placeItems(tree, roomAt(tree, scale, box), rowHeight);
 
 // most, least: the scales between which it is fitted into the box; isWhole: also into its height; isGiven: whether
 // the box has a height of its own, for which a tree that is higher is drawn in the least scale, and closer.
@@ -166,12 +170,11 @@ function fitTree(tree, iteration, header, { box, isGiven, most, least, isWhole }
   if (!isWhole && isGiven && isHigh(ROWS)) scale = Math.min(scale, least);
   const rowHeight = isGiven && isHigh(ROWS) ? CLOSE : ROWS;
   const isBeyond = isGiven ? isHigh(CLOSE) : scale * (tree.rows + 1) * ROWS > box.height;
-  const isFolded = tree.windowRow === null && box.width > NARROW && !isBeyond;
-  const room = isFolded ? box.width / scale - COLUMN_GAP / 2 : Infinity;
+  const room = isBeyond ? Infinity : roomAt(tree, scale, box);
   const places = placeItems(tree, room, rowHeight);
   const captions = treeCaptions(iteration, aboutOf(header), places, tree);
   const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
-  const width = Math.max(places.right, box.width / scale, ...(isFolded ? [] : ends));
+  const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
   return { places, captions, width, scale };
 }
 
@@ -203,8 +206,9 @@ function createForest({ state, redraw }) {
     tellEnds(box);
   };
   box.addEventListener("scroll", tellMore);
-  // Beside a lesson's text and presented, the tree is to be seen whole.
-  const isWholeHere = () => isPresented() || (innerWidth > 900 && box.closest(".dl") !== null);
+  // Beside a lesson's text and presented, the tree is to be seen whole, and in a lesson nothing of it is left out.
+  const isInLesson = () => box.closest(".dl") !== null;
+  const isWholeHere = () => isPresented() || (innerWidth > 900 && isInLesson());
   const drawTree = (iteration) => {
     if (leastIn !== drawnIn) [least, leastIn] = [scaleIn(size), drawnIn];
     const [isWhole, isGiven] = [isWholeHere(), innerWidth > 900];
@@ -214,11 +218,12 @@ function createForest({ state, redraw }) {
     const readable = isPresented() ? PRESENTED_SCALE : isWhole ? LESSONS_SCALE / zoom : usual;
     const [before, longest] = [textBefore(state, state.shown), size.width < NARROW ? SHORT_TAIL : TAIL];
     // Where not all of it has room, what is neither checked nor lives on is left out, then rows of wrong guesses.
-    const most = areDetailsOpen() ? 0 : Math.floor(size.height / readable / CLOSE);
+    const [height, rowHeight] = isGiven ? [size.height, CLOSE] : [HIGHEST, ROWS];
+    const most = areDetailsOpen() ? 0 : Math.floor(height / readable / rowHeight);
     const fewer = Array.from({ length: most }, (_, less) => ({ rest: 0, rows: most - less }));
     const itemsWith = (limits) => treeItems(iteration, before, { longest, ...limits });
     const hasRoom = (limits) => (
-      isWhole || !isGiven || readable * placeAt(itemsWith(limits), readable, size, CLOSE).height <= size.height);
+      isWhole || isInLesson() || readable * placeAt(itemsWith(limits), readable, size, rowHeight).height <= height);
     const tree = itemsWith([{}, { rest: 0 }, ...fewer].find(hasRoom) ?? fewer.at(-1) ?? { rest: 0 });
     for (const item of tree.items.filter(({ node }) => node)) {
       item.fate = fateOf(item.list, item.node, iteration[item.list], state.header);
