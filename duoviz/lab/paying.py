@@ -125,7 +125,7 @@ def duo_or_sps(compared: list[Side], alpha: int, rows: str) -> str:
     expected = (
         f"DuoDecoding to be faster than SpS up to {better[-1]:.1f} draft steps per target pass"
         if len(better)
-        else "DuoDecoding to be faster than SpS nowhere"
+        else "SpS to be at least as fast as DuoDecoding everywhere"
     )
     in_turn, beside = (f"{side.ratio:.1f}" for side in compared if side.lane in (SPS, DUO))
     return (

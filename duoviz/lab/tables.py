@@ -104,9 +104,9 @@ def table_1(results: Results) -> list[Table]:
         [*in_tokens(tasks_of(results.rows)), *more],
         lines,
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
-        "two averages, over the questions that both answered. Noise is two standard errors of this figure: another "
-        "draw of questions would move it so far. A task's ± is the standard deviation over its answers, n their "
-        f"number. {like_the_papers(results.rows, results.plan)} "
+        "two averages, over the questions that both answered. Noise is two standard errors of this figure over "
+        "the questions; how steady the machine was is in it, too. A task's ± is the standard deviation over its "
+        f"answers, n their number. {like_the_papers(results.rows, results.plan)} "
         f"Vanilla runs on the cores where it is faster at the time. {TARGETS_CORES}",
     )
     columns = [*in_tokens(TASKS), AVERAGE, PHI]
@@ -212,9 +212,9 @@ def table_3(results: Results) -> list[Table]:
         "Budget",
         [*columns, "γ used, draft steps", "draft steps made"],
         [(budget_of(lane), cells) for lane, cells in lines.items()],
-        "γ is measured again in every iteration, while both models work, and is at least 1; the last columns are "
-        "means over iterations. The draft makes fewer steps where a longer sequence would not pay; the offset is added "
-        "to that length too." + steps_in_words(results),
+        "γ is measured again in every iteration in which the draft works, and is at least 1; the last columns are "
+        "means over those and over all iterations. The draft makes fewer steps where a longer sequence would not pay; "
+        "the offset is added to that length too." + steps_in_words(results),
     )
     papers = in_tokens(FOUR_TASKS)
     return [own, of_papers("table-3", "Table 3, Llama-2-7b", paper.TABLE_3, papers, label=budget_of)]
@@ -329,7 +329,7 @@ def environments(several: Sequence[Results]) -> Table:
         "",
         [results.name for results in several],
         lines,
-        "How fast the machine was then, the measured times at the end tell.",
+        "The measured times at the end say how fast the machine was then.",
         words=True,
     )
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from itertools import count
 from pathlib import Path
 
@@ -55,6 +55,13 @@ def first_view_of(name: str) -> dict | None:
     return kept and kept["first"]
 
 
+def said_below(name: str, part: str) -> str:
+    """The first paragraph below a part of results that come along; "" where they do not have it."""
+    kept = kept_view(RECORDED / f"{name}.zip")
+    below = kept["parts"].get(part, {}).get("below", "") if kept else ""
+    return unescape(re.sub("<[^>]*>", "", below.partition("</p>")[0]))
+
+
 def averages(name: str = "two-cores") -> dict[str, dict]:
     """Of each method in results that come along its `phi` over all their tasks, its `noise`, and of how many questions
     (`n`); `tasks`: its lowest and its highest φ of one task; `paper`: the paper's φ;
@@ -69,7 +76,7 @@ def averages(name: str = "two-cores") -> dict[str, dict]:
         by_task = sorted(line["here"][task]["phi"] for task in tasks if line["here"].get(task))
         if by_task and line["here"].get(all_tasks):
             paper = [phis[all_tasks] for phis in line["paper"].values() if phis]
-            about = {"tasks": [by_task[0], by_task[-1]], "paper": paper}
+            about: dict = {"tasks": [by_task[0], by_task[-1]], "paper": paper}
             about["published"] = speeds["published"] if line["method"] == label_of(DUO) else None
             found[line["method"]] = line["here"][all_tasks] | about
     return found

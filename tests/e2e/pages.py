@@ -22,7 +22,7 @@ SEEN = """try {
   localStorage.setItem("duoviz methods", "all");
 } catch { /* This page keeps nothing. */ }"""
 # Milliseconds for whatever is to come: no machine is so slow, nor so busy.
-PATIENCE = 15_000
+PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
 
 
@@ -219,7 +219,7 @@ READ_ITERATIONS = """async (most) => {
       position: Number(root.dataset.shown),
       nodes: read("g.dv-node", (node) => ({...node.dataset, label: node.querySelector(".dv-label").textContent,
         count: node.querySelector(".dv-count")?.textContent})),
-      edges: read("path.dv-edge", (edge) => ({...edge.dataset, width: parseFloat(edge.style.strokeWidth)})),
+      edges: read("path.dv-edge", (edge) => ({...edge.dataset})),
       sentence: root.querySelector(".dv-sentence").textContent,
       threshold: root.querySelector(".dv-candidates .dv-note").textContent,
       numbers: Object.fromEntries(read("[data-number]:not([data-number=phi])",

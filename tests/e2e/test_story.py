@@ -64,8 +64,12 @@ def test_two_runs_write_one_text_and_the_knob_says_when_it_would_not_pay(browser
             )
         )
         expect(knob).to_have_attribute("aria-valuetext", re.compile("as recorded$"))
+        # The large model's bar stays as long as it is, wherever the knob stands.
+        alone = first.locator(".dv-first-time").first
+        place = alone.get_attribute("x")
         knob.press("Home")
         expect(knob).to_have_attribute("aria-valuetext", "0 %, computed")
+        assert alone.get_attribute("x") == place
         # What stands over the lanes is of what is drawn there.
         rows = [first.locator(".dv-first-side").nth(place) for place in (0, 1)]
         passes = [row.locator(".dv-bar[data-lane=target]").count() for row in rows]
@@ -108,6 +112,13 @@ def test_after_an_own_run_it_stands_beside_the_large_models(browser, shipped):
         # Whoever asked from here comes back here when both have run.
         expect(first.locator(".dv-first-prompt")).to_have_text('answers "Who are you?"')
         expect(first).to_contain_text("Your run, on ")
+        expect(first.locator(".dv-first-end")).to_have_text(
+            re.compile(r"^The limit on new tokens was reached\. \d+ % of .* waits: .* One run of each, .* in Compare$")
+        )
+        # At the bars' ends stand the sentence's times.
+        times, said = first.locator(".dv-first-time"), first.locator(".dv-first-now").text_content()
+        expect(times).to_have_count(2)
+        assert all(time in said for time in times.all_text_contents())
         expect(first.locator(".dv-first-count")).to_have_text(2 * ["20 tokens"])
         # Of what it would be with other guesses only the recorded one says something.
         expect(first.locator("input")).to_have_count(0)

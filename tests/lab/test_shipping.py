@@ -113,7 +113,7 @@ def test_the_results_that_come_along_are_shown_as_they_are_and_do_not_contradict
     for rows, told in pays["beyond"].items():
         sps, duo = (pays["panels"][place][rows][pays["start"]["alpha"]] for place in (0, 1))
         last = max((at for at in range(len(sps)) if float(duo[at]) > float(sps[at])), default=None)
-        none = "DuoDecoding to be faster than SpS nowhere."
+        none = "SpS to be at least as fast as DuoDecoding everywhere."
         assert (none if last is None else f"up to {float(pays['ratios'][last]):.1f} draft steps") in told
     duo, sps = (phi.value for phi in (measured[1], measured[0]))
     between = speed_up(rows_of(results.rows, DUO), rows_of(results.rows, SPS))

@@ -1,5 +1,6 @@
 """What the page says of the machine it runs on, how a run's batches go out, and what is imported first."""
 
+import re
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import pytest
 
 from duoviz.web import app, results_store
 from duoviz.web.pages import live
-from duoviz.web.results_store import averages, in_words
+from duoviz.web.results_store import averages, in_words, said_below
 
 
 @pytest.mark.parametrize("gpu, cores, told", [(False, 2, app.NO_GPU), (False, 1, app.ONE_CORE), (True, 1, None)])
@@ -50,3 +51,9 @@ def test_about_says_on_which_hardware_it_was_measured_to_pay(monkeypatch, tmp_pa
     monkeypatch.undo()
     monkeypatch.setattr(results_store, "RECORDED", tmp_path)
     assert live.worth_it() == ""
+
+
+def test_what_stands_first_below_a_table_is_said_in_words():
+    said = said_below("two-cores", "table-4")
+    assert re.fullmatch(r"The predicted k was exactly right in \d+\s% of [\d,]+ iterations, .* right in \d+\s%\.", said)
+    assert said_below("two-cores", "no-table") == said_below("no-results", "table-4") == ""

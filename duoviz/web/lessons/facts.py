@@ -16,14 +16,14 @@ from duoviz.trace.agreement import written
 from duoviz.trace.metrics import iteration_seconds, metrics
 from duoviz.web.lessons.iterations import Iteration, guesses, names_of
 from duoviz.web.lessons.text import Mistake, one_of
-from duoviz.web.results_store import averages, first_view_of, in_words
+from duoviz.web.results_store import averages, first_view_of, in_words, said_below
 
 FLOAT32_BYTES = 4
 # What an expression may ask of a run, besides T_target and T_draft.
 ASKED = (
     "rows_within", "steps_that_fit", "usual_guesses", "expected_tokens", "expected_speed_up", "best_guesses",
-    "weight_bytes", "step_time", "phi", "lab_phi", "lab_phi_in_int8", "lab_phi_as_published", "lab_steps", "other_runs",
-    "same_text",
+    "weight_bytes", "step_time", "phi", "lab_phi", "lab_phi_in_int8", "lab_phi_as_published", "lab_steps", "lab_said",
+    "other_runs", "same_text",
 )  # fmt: skip
 
 
@@ -167,6 +167,12 @@ class Facts:
         if not (view := first_view_of("two-cores")):
             raise Mistake("no results of two cores come along")
         return f"{view['overview']['pays']['start']['steps']:.1f}"
+
+    def lab_said(self, part: str) -> str:
+        """What the Lab's results on two cores say first below one of their tables. Raises Mistake."""
+        if not (said := said_below("two-cores", part)):
+            raise Mistake(f"no results of two cores come along, or they have no {part}")
+        return said
 
     def phi_in(self, results: str) -> str:
         if not (found := averages(results).get(METHODS[self.method].title)):

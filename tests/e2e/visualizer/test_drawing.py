@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from duoviz.decoding import METHODS
@@ -35,16 +34,6 @@ def check_parts(page, method):
     assert read(".dv-legend .dv-sample:visible", "each.dataset.source") == [*sources, "target"]
 
 
-def likelihood(node, nodes):
-    """What an edge's thickness stands for."""
-    if node.get("chance") is not None:
-        return node["chance"]
-    if node["q"] is not None or node["count"] is None:
-        return node["q"]
-    siblings = sum(other["count"] for other in nodes if other["parent"] == node["parent"] and other["count"])
-    return node["count"] / (nodes[node["parent"]]["count"] if node["parent"] >= 0 else siblings)
-
-
 def fate_of(name, told, iteration):
     """What was discarded is wrong beside an accepted token; else the target read it, if it was to be checked."""
     if told["status"] != "discarded":
@@ -56,7 +45,7 @@ def fate_of(name, told, iteration):
 
 
 def check_tree(drawn, iteration):
-    """Each node, and how thick the edge is that leads to it; of what a living tree has beyond that, some is drawn."""
+    """Each node and edge; of what a living tree has beyond that, some is drawn."""
     every = {(name, index) for name in ("checked", "drafted") for index in range(len(iteration[name]))}
     assert every <= {(node["list"], int(node["index"])) for node in drawn["nodes"]}
     for node in drawn["nodes"]:
@@ -69,9 +58,6 @@ def check_tree(drawn, iteration):
         assert fate == "window" or f"({fate}), {ORIGINS[told['source']]}" in node["meaning"]
         assert node.get("count") == (None if told["count"] is None else f"×{told['count']}")
     for edge in drawn["edges"]:
-        nodes = iteration[edge["list"]]
-        share = likelihood(nodes[int(edge["index"])], nodes)
-        assert edge["width"] == pytest.approx(1.25 if share is None else 1 + 6 * share, abs=0.01)
         assert edge["status"] != "window"
 
 

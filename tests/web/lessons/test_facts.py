@@ -7,7 +7,7 @@ import pytest
 
 from duoviz.web.lessons.facts import Facts
 from duoviz.web.lessons.text import Mistake, markdown, page_of
-from duoviz.web.results_store import averages, first_view_of, in_words
+from duoviz.web.results_store import averages, first_view_of, in_words, said_below
 from tests.web.lessons.made import duo_trace, iteration, node, own, trace, vanilla_trace
 
 TRACES = {"duodecoding": duo_trace(), "vanilla": vanilla_trace("The sky was blue wide .".split())}
@@ -105,6 +105,7 @@ CASES = {
         "lab_phi()": in_words(averages()["DuoDecoding"]),
         "lab_phi_as_published()": f"{averages()['DuoDecoding']['published']:.2f}",
         "lab_steps()": f"{first_view_of('two-cores')['overview']['pays']['start']['steps']:.1f}",
+        'lab_said("table-4")': said_below("two-cores", "table-4"),
     }),
     "another run's": (facts(method="vanilla"), {"duodecoding.phi() | fixed(2)": "1.15"}),
     "another text": (beside_vanilla(), {"same_text()": "0"}),

@@ -1,13 +1,13 @@
 // The first screen: one prompt and one text, written by the large model alone and by both, on one clock.
 
-import { el, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
+import { el, setAttributes, setText, svg, textButton, watchSize } from "../visualizer/dom.js";
 import { createFrames } from "../visualizer/motion.js";
 import { aboutOf, TARGET } from "../visualizer/methods.js";
-import { machineOf } from "../visualizer/origin.js";
+import { coresOf, machineOf } from "../visualizer/origin.js";
 import { wordsOf } from "../story/averages.js";
 import { wantsNoMotion } from "../visualizer/player.js";
 import { sentence } from "../visualizer/sentence.js";
-import { count, duration, quote } from "../visualizer/words.js";
+import { count, duration, percent, quote } from "../visualizer/words.js";
 import { createKey, createLanes, createText, hide, reveal } from "../story/figure.js";
 import { slowerFor } from "../story/stops.js";
 import { createKnob } from "./knob.js";
@@ -15,14 +15,15 @@ import { areSame, expectedRun, paysFrom, writtenIn } from "./two_runs.js";
 
 // How long it lasts, in seconds, about.
 const LASTS = 12;
-// Speeds that differ by no more are the same.
-const [LONGEST_FRAME, LINES] = [0.1, 3];
+// In pixels: what stands after a bar's end has this room.
+const [LONGEST_FRAME, LINES, ROOM] = [0.1, 3, 56];
 
 // One of both: its name, what its colours mean, its text, its count of tokens, its lanes, which grow with the clock.
 function createSide(title, namesOf, ...key) {
   const [clip, past] = [`dv-past-${Math.random().toString(36).slice(2)}`, svg("rect", { width: 0, height: 200 })];
   const [tokens, view] = [el("span", { class: "dv-first-count" }), el("div", { class: "dv-first-view" })];
   const head = el("div", { class: "dv-first-head" }, el("h3", {}, title), ...key, tokens);
+  const time = svg("text", { class: "dv-first-time", "dominant-baseline": "central" });
   let [run, spans, shown, lanes, scale] = [null, [], 0, svg("svg"), 0];
   return {
     node: el("section", { class: "dv-first-side", "aria-label": title }, head, view, lanes),
@@ -34,12 +35,18 @@ function createSide(title, namesOf, ...key) {
       view.replaceChildren(text.text);
       shown = 0;
     },
-    draw(end, width) {
-      const { node, layer } = createLanes(run, { start: 0, end, names: namesOf(run), width, larger: 1 });
+    // longest: the seconds that all but the room for a time stands for.
+    draw(longest, width) {
+      const end = (longest * width) / (width - ROOM);
+      const { node, layer, bars } = createLanes(run, { start: 0, end, names: namesOf(run), width, larger: 1 });
       layer.setAttribute("clip-path", `url(#${clip})`);
       node.prepend(svg("clipPath", { id: clip }, past));
       lanes.replaceWith(node);
       [lanes, scale] = [node, width / end];
+      const { y, height } = bars[0].rect.getBBox();
+      setAttributes(time, { x: scale * run.wall + 6, y: y + height / 2 });
+      setText(time, duration(run.wall));
+      node.append(time);
     },
     show(clock) {
       const until = run.tokens.findLastIndex(({ sync }) => sync <= clock) + 1;
@@ -53,6 +60,7 @@ function createSide(title, namesOf, ...key) {
       shown = until;
       setText(tokens, count(shown, "token"));
       past.setAttribute("width", scale * Math.min(clock, run.wall));
+      time.style.visibility = clock >= run.wall ? "visible" : "hidden";
     },
   };
 }
@@ -72,6 +80,22 @@ function happened({ iterations, wall }, clock, isComputed) {
 }
 
 const passesOf = ({ iterations }) => iterations.length;
+
+const ENDS = {
+  eos: "The large model ended its answer", length: "The limit on new tokens was reached", context: "The context is full",
+};
+
+// Of an own run: why it ended, how good the guesses were, why a lane is hatched, and where each ran.
+function aboutOwn({ header, end, iterations }, alone) {
+  const sumOf = (name) => iterations.reduce((sum, { verdict }) => sum + verdict[name], 0);
+  const [tested, accepted] = ["tested", "accepted"].map(sumOf);
+  const right = tested ? ` ${percent(accepted / tested)} of the tested guesses were right.` : "";
+  const waits = "Where its lane is hatched, the small model waits: for the check, or because no guess is expected to pay.";
+  const hatched = header.draft ? ` ${waits}` : "";
+  const cores = [header.target, header.draft].filter(Boolean).map(coresOf);
+  const where = `alone on ${coresOf(alone.header.target)}, together on ${[...new Set(cores)].join(" and ")}`;
+  return `${ENDS[end.stopped]}.${right}${hatched} One run of each, ${where}; another may differ.`;
+}
 
 function titleOf({ header }) {
   const { title, draft, proposers } = aboutOf(header);
@@ -93,20 +117,24 @@ export function createFirstScreen({ told, alone, expected, averages, isRecorded,
   ];
   const [above, below] = sides;
   const [now, end] = [el("p", { class: "dv-first-now" }), el("span")];
-  const lab = el("p", { class: "dv-first-end" }, end, " ", el("a", { href: "#tab=lab" }, "See the Lab"));
+  const [tab, more] = isRecorded ? ["lab", "See the Lab"] : ["compare", "Race both in Compare"];
+  const last = el("p", { class: "dv-first-end" }, end, " ", el("a", { href: `#tab=${tab}` }, more));
   let [clock, width, isComputed, isHeld] = [0, 0, false, false];
   const lasts = () => Math.max(...sides.map((side) => side.run().wall));
+  // One scale, wherever the knob stands.
+  const slowest = expected ? expectedRun(measured, Math.min(...expected.tokens)).wall : 0;
+  const longest = Math.max(measured.wall, other.wall, slowest);
   const show = () => {
     sides.forEach((side) => side.show(clock));
     const isOver = clock >= lasts();
     setText(now, isOver ? ending(other, below.run(), isComputed) : happened(below.run(), clock, isComputed));
     // What was measured elsewhere says nothing of the visitor's machine.
-    setText(end, isOver && !isComputed && isRecorded ? wordsOf(told.header, averages) : "");
-    lab.style.visibility = end.textContent ? "visible" : "hidden";
+    setText(end, !isOver || isComputed ? "" : isRecorded ? wordsOf(told.header, averages) : aboutOwn(told, alone));
+    last.style.visibility = end.textContent ? "visible" : "hidden";
     node.dataset.over = isOver ? "yes" : "no";
   };
   const layOut = () => {
-    if (width) sides.forEach((side) => side.draw(1.01 * lasts(), width));
+    if (width) sides.forEach((side) => side.draw(longest, width));
     show();
   };
   const frames = createFrames((seconds) => {
@@ -146,7 +174,7 @@ export function createFirstScreen({ told, alone, expected, averages, isRecorded,
     el("div", { class: "dv-first-about" }, textButton("See how, in one minute", tell), textButton("Look inside this run", look), again,
       el("a", { class: "dv-button", href: "#tab=learn&draft=9" }, "Guess yourself"),
       el("p", {}, where)),
-    above.node, below.node, now, ...(knob ? [knob] : []), lab);
+    above.node, below.node, now, ...(knob ? [knob] : []), last);
   above.set(other);
   below.set(measured);
   watchSize(above.node, (wide) => {

@@ -32,7 +32,7 @@ export function summary(verdicts) {
   };
 }
 
-// The costs that the machine had before the recorded run, in seconds.
+// The costs that the machine had before the recorded run, in seconds; step: of the first draft step after a pass.
 export const costsOf = ({ calibration: { target, draft } }) => (
   { forward: (rows) => timeAt(target, rows), step: draft[0][1] });
 
@@ -114,5 +114,5 @@ export function costsWords({ forward, step }, { target, draft }) {
   const areApart = draft && draft.device !== target.device;
   const where = areApart ? `large model on ${target.device}, small model on ${draft.device}` : target.device;
   return `Measured before the recorded run (${where}): a pass of the large model takes ${duration(forward(1))} with 1 `
-    + `token and ${duration(forward(4))} with 4; a guess of the small model takes ${duration(step)}.`;
+    + `token and ${duration(forward(4))} with 4; a guess of the small model ${duration(step)}, counted for each (the first after a pass; further ones take less).`;
 }

@@ -68,7 +68,7 @@ test("how fast that is, on the recording's costs, straight between two measureme
   ]);
   assert.equal(costsWords(costs, { target: { device: "core 1" }, draft: { device: "core 0" } }),
     "Measured before the recorded run (large model on core 1, small model on core 0): a pass of the large model takes 20.0\u00a0ms with 1 token "
-    + "and 26.0\u00a0ms with 4; a guess of the small model takes 2.0\u00a0ms.");
+    + "and 26.0\u00a0ms with 4; a guess of the small model 2.0\u00a0ms, counted for each (the first after a pass; further ones take less).");
 });
 
 const LESSON = { kind: "choice", default: "", choices: ["", "one"] };

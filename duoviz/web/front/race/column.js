@@ -26,9 +26,15 @@ export function deviceWords({ state: { header } }) {
 
 // On which cores the large model was in how many rounds; "" where all were alike.
 export function roundsByCores({ runs }) {
-  const all = [...runs.values()].filter(({ header }) => header).map(({ header }) => coresOf(header.target));
-  const each = [...new Set(all)];
-  return each.length < 2 ? "" : each.map((cores) => `${cores}: ${count(all.filter((other) => other === cores).length, "round")}`).join("; ");
+  const all = [...runs.values()].filter(({ header }) => header);
+  const each = [...new Set(all.map(({ header }) => coresOf(header.target)))];
+  const words = (cores) => {
+    const mine = all.filter(({ header }) => coresOf(header.target) === cores);
+    const tokens = mine.flatMap(({ iterations }) => iterations.flatMap(({ committed }) => committed)).length;
+    const seconds = mine.reduce((sum, { iterations }) => sum + (iterations.at(-1)?.sync ?? 0), 0);
+    return `${cores}: ${count(mine.length, "round")}${seconds ? `, ${fixed(tokens / seconds, 1)} tokens/s` : ""}`;
+  };
+  return each.length < 2 ? "" : each.map(words).join("; ");
 }
 
 // Why the sides have not the same cores; "" where they have, or where the visitor chose.

@@ -258,9 +258,10 @@ test("a side says in how many rounds its large model had other cores", () => {
   assert.match(deviceWords(lane), /Waiting/);
   const header = (cores) => headerOf({ target: { device: `CPU ${cores} (AMD EPYC)` }, draft: null });
   lane.state.header = header("core 1");
-  ["core 1", "cores 0, 1", "cores 0, 1"].forEach((cores, repeat) => lane.runs.set(repeat, { header: header(cores) }));
+  const each = [1, 2].map((sync) => ({ sync, committed: [{}, {}] }));
+  ["core 1", "cores 0, 1", "cores 0, 1"].forEach((cores, repeat) => lane.runs.set(repeat, { header: header(cores), iterations: each }));
   assert.equal(deviceWords(lane), "large model on CPU core 1");
-  assert.equal(roundsByCores(lane), "CPU core 1: 1 round; CPU cores 0, 1: 2 rounds");
+  assert.equal(roundsByCores(lane), "CPU core 1: 1 round, 2.0 tokens/s; CPU cores 0, 1: 2 rounds, 2.0 tokens/s");
   lane.runs.delete(0);
   assert.equal(roundsByCores(lane), "");
 });

@@ -33,7 +33,6 @@ export function barsOf(header, averages) {
   if (!own) return null;
   const bars = [
     ["SpS, taking turns", inTurn, "speculative"], [title, own, header.method], ["Large model alone", { phi: 1 }, "vanilla"],
-    [`${title} as published`, { phi: own.published }, header.method],
   ];
   return {
     title: `Over the Lab's ${own.n} prompts, times as fast as alone`,

@@ -116,7 +116,7 @@ function severalInOnePass({ told }) {
   if (!one || !many || tokens.length < rows || many >= rows * one) return null;
   const [several, times] = [`${NUMBERS[rows]} tokens`, (many / one).toFixed(1)];
   return {
-    words: `Checking ${several} takes about ${times} times as long as writing one: they share one reading of these numbers.`,
+    words: `Here, checking ${several} takes about ${times} times as long as writing one: they share one reading of these numbers.`,
     seen: `Two bars, one for one token and one for ${several}, which is about ${times} times as long.`,
     trace: told, one, many, rows, tokens,
   };
@@ -194,7 +194,7 @@ function withBars(trace, iteration) {
     ...shownAt(trace, iteration), nodes: beginningsOf(draftedOf(iteration)),
     candidates: candidates.slice(0, Math.max(LEAST_BARS, sequences + 1)),
     // θ is a product; its second factor is not recorded.
-    sum: `θ, the best two words in a row: ${fixed(p, 4)} × ${fixed(theta / p, 4)}`,
+    sum: `θ (theta) = ${fixed(p, 4)} × ${fixed(theta / p, 4)}`,
   };
 }
 
@@ -202,8 +202,8 @@ function withBars(trace, iteration) {
 function severalSequences({ told }) {
   const [sure, unsure] = [sureGuess(told.iterations), unsureGuess(told.iterations)];
   return unsure && {
-    words: "When sure, the small model follows one sequence of guesses. When unsure, it tries several: "
-      + "one for each word above the line θ (theta).",
+    words: "When sure, the small model follows one sequence. When unsure, several: "
+      + "one for each word likelier than the best two in a row (line θ).",
     seen: "Each first token whose bar passes the line θ starts a sequence of its own.",
     trace: told, parts: [sure, unsure].filter(Boolean).map((iteration) => withBars(told, iteration)),
   };
@@ -218,9 +218,9 @@ function sideOf({ iterations }, name) {
 function raceWords(own, other, hasMore) {
   const [ours, theirs] = [own, other].map(({ iterations: [first, ...rest], passes, wall }) => (
     { passes, each: (wall - first.sync) / rest.length }));
-  const longer = ours.each > theirs.each && hasMore ? " on shared cores" : "";
-  return `The same text, ${(own.rate / other.rate).toFixed(2)} times as fast: ${ours.passes} passes instead of ${theirs.passes}. `
-    + `After the prompt's, each takes ${duration(ours.each)}${longer}, alone ${duration(theirs.each)}.`;
+  const shared = ours.each > theirs.each && hasMore ? " on shared cores" : "";
+  return `${ours.passes} passes instead of ${theirs.passes}, one every ${duration(ours.each)}${shared} instead of `
+    + `${duration(theirs.each)}. In all, ${(own.rate / other.rate).toFixed(2)} times as fast.`;
 }
 
 // 7: both runs, from their start.

@@ -74,8 +74,8 @@ test("the race has both runs' measured speeds and what was measured otherwise, a
   for (const speed of [0.5, 1.04, 2.5]) {
     const ours = each(TOLD.iterations) * ALONE.iterations.at(-1).sync / TOLD.iterations.at(-1).sync / speed;
     const [own, other] = [TOLD, ALONE].map(({ iterations }) => iterations.length);
-    assert.equal(paced(speed), `The same text, ${speed.toFixed(2)} times as fast: ${own} passes instead of ${other}. `
-      + `After the prompt's, each takes ${duration(ours)}${ours > theirs ? " on shared cores" : ""}, alone ${duration(theirs)}.`);
+    assert.equal(paced(speed), `${own} passes instead of ${other}, one every ${duration(ours)}${ours > theirs ? " on shared cores" : ""} `
+      + `instead of ${duration(theirs)}. In all, ${speed.toFixed(2)} times as fast.`);
   }
   assert.doesNotMatch(paced(0.5, TOLD), /share/);
 });
@@ -111,7 +111,7 @@ test("of a small run the stops that it holds are told, and keep their numbers", 
   assert.deepEqual(stops.map(({ number }) => number), [2, 3, 4]);
   const { cheap, right } = byKind(stops);
   assert.equal(cheap.rows, 4);
-  assert.match(cheap.words, /Checking four tokens takes about 2\.5 times as long/);
+  assert.match(cheap.words, /checking four tokens takes about 2\.5 times as long/);
   assert.equal(textsOf(right.tail.tokens), "A b");
   // The same text alone makes the first and the last one; another text only the first.
   const kinds = (texts) => stopsOf(made(), aloneOf(texts)).map(({ kind }) => kind);

@@ -176,8 +176,10 @@ function rowsOn(items, columns) {
 export const widthOf = ({ label, node }) => textWidth(label + countLabel(node)) + (node ? 30 : 18);
 
 // Gives each item its place in pixels, on lines of this width and with rows of this height. Returns for each column its
-// line, its left edge and the height of its caption, and how wide and high all is. isHeaded: each line has captions.
-export function placeItems({ items, windowRow, split, missing = 0 }, most, rowHeight, { isHeaded = true } = {}) {
+// line, its left edge and the height of its caption, and how wide and high all is. isHeaded: each line has captions;
+// isNarrow: columns stand closer.
+export function placeItems(tree, most, rowHeight, { isHeaded = true, isNarrow = false } = {}) {
+  const { items, windowRow, split, missing = 0 } = tree;
   const widths = [];
   for (const item of items) {
     item.width = widthOf(item);
@@ -187,7 +189,7 @@ export function placeItems({ items, windowRow, split, missing = 0 }, most, rowHe
   const [gap, heading] = isHeaded ? [TREE_TOP, CAPTION_SIGN * MEANWHILE.length] : [LINE_GAP, 0];
   const needs = all.map((width, column) => (column === split ? Math.max(width, heading) : width));
   const [wide, narrow] = [COLUMN_GAP, NARROW_GAP].map((between) => fillLines(all, most, needs, between));
-  const columns = wide.at(-1).line && !narrow.at(-1).line ? narrow : wide;
+  const columns = isNarrow || (wide.at(-1).line && !narrow.at(-1).line) ? narrow : wide;
   const used = rowsOn(items, columns);
   let bottom = 0;
   const tops = used.map((rows, line) => {

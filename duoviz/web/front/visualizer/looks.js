@@ -12,13 +12,12 @@ const MOVE = { duration: 350, easing: "ease-out" };
 
 export function createLooks(drawing) {
   let [drawn, last] = [[], null];
-  const show = (entry, look, isJudged) => {
-    if (entry.look === look && entry.isJudged === isJudged) return;
-    Object.assign(entry, { look, isJudged });
+  const show = (entry, look) => {
+    if (entry.look === look) return;
+    entry.look = look;
     for (const part of [entry.group, entry.edge].filter(Boolean)) {
       part.dataset.status = look === "unborn" ? "pending" : look;
       part.classList.toggle("dv-unborn", look === "unborn");
-      part.classList.toggle("dv-taken", entry.taken && isJudged);
     }
     entry.group.querySelector(".dv-mark").textContent = MARKS[look] ?? "";
   };
@@ -47,7 +46,7 @@ export function createLooks(drawing) {
       drawn = items.filter((item) => item.node).map((item) => {
         const { list, index, fate } = item;
         const [group, edge] = ["g.dv-node", "path.dv-edge"].map((part) => drawing.querySelector(`${part}[data-list="${list}"][data-index="${index}"]`));
-        return { ...item, group, edge, times: times[list][index], look: fate, isJudged: true };
+        return { ...item, group, edge, times: times[list][index], look: fate };
       });
       for (const entry of drawn) {
         const from = known(entry.node.was) && before.find((each) => numberOf(each) === entry.node.was);
@@ -58,7 +57,7 @@ export function createLooks(drawing) {
     at(clock) {
       for (const entry of drawn) {
         const isJudged = clock === null || clock >= entry.times.judged;
-        show(entry, isJudged ? entry.fate : lookAt(entry.times, entry.fate, clock), isJudged);
+        show(entry, isJudged ? entry.fate : lookAt(entry.times, entry.fate, clock));
       }
     },
     leave(start, way) {

@@ -56,7 +56,7 @@ export function tickStep(span, ticks) {
 export const tickLabel = (time, last) => (last > 1 ? `${+time.toFixed(6)} s` : `${+(1000 * time).toFixed(3)} ms`);
 
 function axisNodes(view, toX, y) {
-  const step = tickStep(view.end - view.start, Math.max(2, toX.width / 130));
+  const step = tickStep(view.end - view.start, Math.max(5, toX.width / 130));
   const nodes = [];
   for (let n = Math.max(0, Math.ceil(view.start / step)); n * step < view.end; n++) {
     const [x, label] = [toX(n * step), tickLabel(n * step, view.end)];
@@ -267,10 +267,16 @@ const entry = (tag, words, pattern, sign = "") => (
 export const patternKeys = (tag, header) => (
   [entry(tag, "idle", "idle"), ...(lendsCores(header) ? [entry(tag, "core helps the large model", "lent")] : [])]);
 
+function keysOf(header) {
+  const read = entry("li", "tokens read", "bar", "3");
+  if (header?.draft) read.prepend(el("span", { "class": "dv-pattern", "data-pattern": "step" }, "3"), " ");
+  return [read, ...patternKeys("li", header)];
+}
+
 // What numbers and patterns of the lanes mean.
 function createKey(state) {
   const node = el("ul", { class: "dv-timeline-key" });
-  return { node, draw: () => node.replaceChildren(entry("li", "tokens read", "bar", "3"), ...patternKeys("li", state.header)) };
+  return { node, draw: () => node.replaceChildren(...keysOf(state.header)) };
 }
 
 export function createTimeline({ state, choose, redraw, hover }) {

@@ -42,13 +42,16 @@ function createPointing(drawing) {
 }
 
 // Nothing is to jump from iteration to iteration: the greatest height that the run has had at this width stays. On a
-// narrow page the box keeps it, on a wide one, in its middle, the drawing's place.
+// narrow page the box keeps it, on a wide one, in its middle, the drawing's place, with room for most trees from the
+// beginning.
+const MOST_TREES = 0.7;
+
 function createReach(box) {
   let [reached, reachedIn] = [0, ""];
   return (height, run, room) => {
     [reached, reachedIn] = [run === reachedIn ? Math.max(reached, height) : height, run];
     box.style.setProperty("--dv-reached", `${Math.ceil(reached)}px`);
-    box.style.setProperty("--dv-above", `${Math.max(0, Math.floor((room - reached) / 2))}px`);
+    box.style.setProperty("--dv-above", `${Math.max(0, Math.floor((room - Math.max(reached, MOST_TREES * room)) / 2))}px`);
   };
 }
 
@@ -59,32 +62,16 @@ const BEATS = ["guess", "check", "verdict"];
 // A row's height, and where there is little room.
 const [ROWS, CLOSE, HALF, KEY_SCROLL] = [26, 24, 13, 80];
 // How long the text is that stands before the tree, and in a narrow box.
-const [TAIL, SHORT_TAIL] = [20, 8];
+const [TAIL, SHORT_TAIL] = [20, 4];
 // In pixels, of a box that grows with its tree.
 const HIGHEST = 420;
 // Of 12 pixels; a wide box has the room for larger letters, and a high one for the largest.
 const [LEAST_SCALE, LESSONS_SCALE, PRESENTED_SCALE, NARROW, USUAL_WIDTH] = [1.1, 1, 0.75, 480, 1240];
 const scaleIn = ({ width, height }) => (width <= 900 ? LEAST_SCALE : height < 300 ? 4 / 3 : 5 / 3);
 
-// How likely a node was thought to be after its parent: its chance, the draft's q, or its share of what the datastore
-// counted there.
-function likelihood(node, nodes) {
-  if (known(node.chance)) return node.chance;
-  if (known(node.q)) return node.q;
-  if (!known(node.count)) return null;
-  const siblings = nodes.filter((other) => other.parent === node.parent && known(other.count));
-  return node.count / (nodes[node.parent]?.count ?? siblings.reduce((sum, other) => sum + other.count, 0));
-}
-
 const dataOf = ({ list, index, fate }) => ({ "data-list": list, "data-index": index, "data-status": fate });
 
-function edgePath(item, nodes, right) {
-  const name = `dv-edge${item.taken ? " dv-taken" : ""}`;
-  const edge = svg("path", { class: name, d: edgeLine(item, right), ...dataOf(item) });
-  const share = likelihood(item.node, nodes);
-  edge.style.strokeWidth = `${share === null ? 1.25 : 1 + 6 * share}px`;
-  return edge;
-}
+const edgePath = (item, right) => svg("path", { class: "dv-edge", d: edgeLine(item, right), ...dataOf(item) });
 
 const chanceWords = (share) => (share < 0.005 ? "under 1 %" : percent(share));
 
@@ -103,7 +90,7 @@ function nodeFacts({ node, fate }, header) {
 export function nodeGroup(item, header) {
   const { node } = item;
   const data = node ? { ...dataOf(item), "data-source": node.source, "data-meaning": nodeFacts(item, header).join(" · ") } : {};
-  const group = svg("g", { class: `${node ? "dv-node" : "dv-context"}${item.taken ? " dv-taken" : ""}`, transform: `translate(${item.x} ${item.y})`, ...data });
+  const group = svg("g", { class: node ? "dv-node" : "dv-context", transform: `translate(${item.x} ${item.y})`, ...data });
   group.append(svg("rect", { y: -11, width: item.width, height: 22, rx: 6 }), svg("text", { class: "dv-label", x: 9, y: 4 }, item.label));
   if (!node) return group;
   if (countLabel(node)) group.append(svg("text", { class: "dv-count", x: item.width - 21, y: 4, "text-anchor": "end" }, countLabel(node).trim()));
@@ -157,13 +144,14 @@ function scrollToResult(box, { items }, { places: { columns }, captions, scale }
 
 const roomAt = (tree, scale, { width }) => (
   tree.windowRow === null && width > NARROW ? width / scale - COLUMN_GAP / 2 : Infinity);
-const placeAt = (tree, scale, box, rowHeight) => placeItems(tree, roomAt(tree, scale, box), rowHeight);
+const placeIn = (tree, room, { width }, rowHeight) => placeItems(tree, room, rowHeight, { isNarrow: width <= NARROW });
+const placeAt = (tree, scale, box, rowHeight) => placeIn(tree, roomAt(tree, scale, box), box, rowHeight);
 
 // most, least: the scales between which it is fitted into the box; isWhole: also into its height; isGiven: whether
 // the box has a height of its own, for which a tree that is higher is drawn in the least scale, and closer.
 // What would be folded below many rows, out of sight, or in a narrow box into many lines, goes on to the right.
 function fitTree(tree, iteration, header, { box, isGiven, most, least, isWhole }) {
-  const fit = isWhole ? most : Math.min(most, box.width / (placeItems(tree, Infinity, ROWS).right + COLUMN_GAP));
+  const fit = isWhole ? most : Math.min(most, box.width / (placeIn(tree, Infinity, box, ROWS).right + COLUMN_GAP));
   let scale = Math.max(Math.min(least, most), fit);
   const isHigh = (rowHeight) => scale * placeAt(tree, scale, box, rowHeight).height > box.height;
   while (isWhole && scale > least && isHigh(ROWS)) scale *= 0.98;
@@ -171,7 +159,7 @@ function fitTree(tree, iteration, header, { box, isGiven, most, least, isWhole }
   const rowHeight = isGiven && isHigh(ROWS) ? CLOSE : ROWS;
   const isBeyond = isGiven ? isHigh(CLOSE) : scale * (tree.rows + 1) * ROWS > box.height;
   const room = isBeyond ? Infinity : roomAt(tree, scale, box);
-  const places = placeItems(tree, room, rowHeight);
+  const places = placeIn(tree, room, box, rowHeight);
   const captions = treeCaptions(iteration, aboutOf(header), places, tree);
   const ends = captions.map(([left, , text]) => left + CAPTION_SIGN * text.length);
   const width = Math.max(places.right, box.width / scale, ...(room === Infinity ? ends : []));
@@ -183,7 +171,7 @@ function drawNodes(drawing, { items }, iteration, { captions, places, width, sca
     viewBox: `0 0 ${width} ${places.height}`, width: (scale * width).toFixed(1), height: (scale * places.height).toFixed(1),
     "aria-label": treeWords(iteration, header),
   });
-  const edges = items.filter((item) => item.from).map((item) => edgePath(item, iteration[item.list], width));
+  const edges = items.filter((item) => item.from).map((item) => edgePath(item, width));
   drawing.style.setProperty("--scale", scale);
   const words = captions.map(([x, y, text]) => svg("text", { class: "dv-caption", x, y }, text));
   drawing.replaceChildren(...words, ...edges, ...items.map((item) => nodeGroup(item, header)));
