@@ -136,6 +136,22 @@ def test_after_an_own_run_it_stands_beside_the_large_models(browser, shipped):
         expect(first).to_be_hidden()
 
 
+def test_what_comes_late_does_not_cover_a_run(new_page, shipped):
+    page, held = new_page(), []
+    # As for a first visit, with a slow line to the recordings.
+    page.add_init_script("localStorage.clear()")
+    page.route("**/*.duoviz.json", lambda route: held.append(route))
+    page.goto(shipped)
+    set_tokens(page, 20)
+    page.locator("#generate").click()
+    is_at(page.locator("#visualizer .dv"), state="done")
+    with page.expect_response("**/vanilla.duoviz.json"):
+        for route in held:
+            route.continue_()
+    page.evaluate("new Promise((done) => setTimeout(done, 300))")
+    expect(page.locator(".dv-first")).to_be_hidden()
+
+
 def test_the_story_is_stepped_through_and_ends_with_the_prompt(browser, shipped):
     with first_visit(browser, shipped, clocked=True) as page:
         story, prompt = page.locator(".dv-story"), page.locator("#prompt textarea")
