@@ -211,8 +211,8 @@ def about_noise(results: Results) -> list[str]:
     again = max(moved, key=lambda lane: moved[lane], default=None)
     return [
         f"The ± after a φ, a percentage or an average is two standard errors over {len(tasks)} questions, "
-        f"{asked(results.rows, results.plan)}: it says how far other questions would move the figure. Each was asked "
-        "in its own minute, so the machine's unsteadiness is in it, too; what all of another run would change is not.",
+        f"{asked(results.rows, results.plan)}: it includes the machine's noise during the run, but not "
+        "differences between runs.",
         *([f"Asked again, φ over vanilla moved by {moved[again]:.2f} at most ({label_of(again)})."] if again else []),
     ]
 

@@ -105,7 +105,7 @@ def table_1(results: Results) -> list[Table]:
         lines,
         "Total tokens over total time, including the prompt. The average is the mean over tasks; φ is the ratio of "
         "two averages, over the questions that both answered. Noise is two standard errors of this figure over "
-        "the questions; how steady the machine was is in it, too. A task's ± is the standard deviation over its "
+        "the questions; it includes the machine's noise during the run. A task's ± is the standard deviation over its "
         f"answers, n their number. {like_the_papers(results.rows, results.plan)} "
         f"Vanilla runs on the cores where it is faster at the time. {TARGETS_CORES}",
     )

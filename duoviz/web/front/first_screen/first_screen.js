@@ -43,7 +43,7 @@ function createSide(title, namesOf, ...key) {
       node.prepend(svg("clipPath", { id: clip }, past));
       lanes.replaceWith(node);
       [lanes, scale] = [node, width / end];
-      const { y, height } = bars[0].rect.getBBox();
+      const [y, height] = ["y", "height"].map((name) => Number(bars[0].rect.getAttribute(name)));
       setAttributes(time, { x: scale * run.wall + 6, y: y + height / 2 });
       setText(time, duration(run.wall));
       node.append(time);
@@ -94,7 +94,7 @@ function aboutOwn({ header, end, iterations }, alone) {
   const hatched = header.draft ? ` ${waits}` : "";
   const cores = [header.target, header.draft].filter(Boolean).map(coresOf);
   const where = `alone on ${coresOf(alone.header.target)}, together on ${[...new Set(cores)].join(" and ")}`;
-  return `${ENDS[end.stopped]}.${right}${hatched} One run of each, ${where}; another may differ.`;
+  return `${ENDS[end?.stopped] ?? "The run is over"}.${right}${hatched} One run of each, ${where}; another may differ.`;
 }
 
 function titleOf({ header }) {

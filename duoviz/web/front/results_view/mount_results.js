@@ -34,7 +34,7 @@ function createBars({ tasks, papers, base, lines, fastest, asked }, chosen) {
   const body = el("tbody");
   const choice = el("select", { class: "ll-select", "aria-label": "Task" }, ...tasks.map((task) => el("option", { value: task }, task)));
   const note = el("p", { class: "ll-note" });
-  const noise = lines.some(({ here }) => known(here[tasks[0]]?.noise)) ? " ± is two standard errors over the questions; how steady the machine was is in it, too." : "";
+  const noise = lines.some(({ here }) => known(here[tasks[0]]?.noise)) ? " ± is two standard errors over the questions, with the machine's noise during the run." : "";
   const draw = () => {
     const task = choice.value;
     const longest = longestBar({ papers, lines }, task);

@@ -81,8 +81,8 @@ function drawnRest({ checked, rest = [] }, most) {
   return lives;
 }
 
-// What of these nodes is drawn where so many rows have room: little after a wrong guess, and of the rows with nothing
-// but wrong ones the first, for what hangs on a row stands below it.
+// Which of these nodes are drawn where there is room for so many rows: little after a wrong guess, and of the rows that
+// hold only wrong guesses, the first ones. A node's descendants are never above it, so a row goes before its parents'.
 const AFTER_WRONG = 2;
 
 function onRows(nodes, all, most) {

@@ -62,7 +62,7 @@ const STOPPED = {
   time: "Stopped: the time limit was reached.",
   error: "The run failed.",
 };
-const COMPARING = " Now the large model writes it alone, for Side by side.";
+const COMPARING = " Now the large model writes it alone, for the side-by-side view.";
 const [CUT, WHOLE] = [["stopped", "error"], ["eos", "length", "context"]];
 const LOST = "The connection to the server was lost";
 

@@ -164,7 +164,7 @@ test("after a run its message says that the large model runs alone, and then wha
   const state = endedState(THREE, BESIDE);
   const ended = state.message;
   apply(state, { type: "alone", last: null }, { type: "alone", last: null });
-  assert.deepEqual([state.isCompared, state.message], [true, `${ended} Now the large model writes it alone, for Side by side.`]);
+  assert.deepEqual([state.isCompared, state.message], [true, `${ended} Now the large model writes it alone, for the side-by-side view.`]);
   apply(state, { type: "alone", last: {}, note: "It was slower." });
   assert.deepEqual([state.isCompared, state.message], [false, `${ended} It was slower.`]);
   // What it wrote is kept: of a whole run of the same text, on a machine that was not busy.
